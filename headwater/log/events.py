@@ -1,0 +1,72 @@
+"""What a log says, in columns.
+
+Events of one table are rows of an Arrow table or of Parquet files: the table's own columns, typed as the
+user declared them, and beside them
+
+    __hw_kind       insert | delete | upsert | delete_key | truncate
+    __hw_weight     +1 for insert and upsert, -1 for delete and delete_key, 0 for truncate
+    __hw_position   the position of the commit, as a number
+    __hw_seq        the order of the event within the log, strictly increasing
+    __hw_unchanged  the columns an upsert did not send because they did not change, or NULL
+
+`insert` and `delete` carry the whole row, so they are changes as they stand. `upsert` is a whole new row
+whose predecessor, if there is one, has to be looked up by key; `delete_key` has only its key columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from headwater.log.positions import Position
+from headwater.schema import WEIGHT, Schema, arrow_schema
+
+KIND = "__hw_kind"
+POSITION = "__hw_position"
+SEQ = "__hw_seq"
+UNCHANGED = "__hw_unchanged"
+
+INSERT, DELETE, UPSERT, DELETE_KEY, TRUNCATE = "insert", "delete", "upsert", "delete_key", "truncate"
+WEIGHTS = {INSERT: 1, DELETE: -1, UPSERT: 1, DELETE_KEY: -1, TRUNCATE: 0}
+"""The weight each kind of event carries."""
+
+SMALL_ROWS = 50_000
+"""Up to so many rows travel as Arrow through the driver; more stay in files that Spark reads."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of one table in log order: either `rows`, or `files` when there are many."""
+
+    count: int
+    rows: pa.Table | None = None
+    files: tuple[Path, ...] = ()
+    whole_rows: bool = True
+    """True if all events are insert or delete, so that no look-up in State is needed."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Whole transactions: everything a source says after one position, up to and with another."""
+
+    position: Position
+    tables: Mapping[str, Events]
+    committed_at: float | None = None
+    """When the last transaction in it was committed at the source, in seconds since 1970."""
+
+
+def event_schema(schema: Schema) -> pa.Schema:
+    """The Arrow schema of a table's events."""
+    columns = arrow_schema(schema)
+    for extra in (
+        pa.field(KIND, pa.string()),
+        pa.field(WEIGHT, pa.int8()),
+        pa.field(POSITION, pa.int64()),
+        pa.field(SEQ, pa.int64()),
+        pa.field(UNCHANGED, pa.list_(pa.string())),
+    ):
+        columns = columns.append(extra)
+    return columns

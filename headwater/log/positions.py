@@ -1,0 +1,61 @@
+"""Places in logs: a Position in one, a Cut over all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """A place in one log: ordered, printable, JSON.
+
+    >>> str(Position(0x16B3748, "lsn"))
+    '0/16B3748'
+    """
+
+    value: int
+    notation: str = field(default="number", compare=False)
+
+    def __str__(self) -> str:
+        if self.notation == "lsn":
+            return f"{self.value >> 32:X}/{self.value & 0xFFFFFFFF:X}"
+        return str(self.value)
+
+    def to_json(self) -> dict[str, object]:
+        """The form in which progress keeps it."""
+        return {"value": self.value, "notation": self.notation}
+
+
+def position_from_json(said: dict[str, object]) -> Position:
+    """The position that `Position.to_json` wrote."""
+    value, notation = said["value"], said["notation"]
+    assert isinstance(value, int) and isinstance(notation, str)
+    return Position(value, notation)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One Position for each source: the moment of history at which every answer of a batch is true."""
+
+    positions: tuple[tuple[str, Position], ...] = ()
+
+    def of(self, source: str) -> Position | None:
+        """The position of one source, None if nothing was read of it yet."""
+        return dict(self.positions).get(source)
+
+    def moved(self, source: str, position: Position) -> Cut:
+        """The cut with one source moved on."""
+        places = dict(self.positions) | {source: position}
+        return Cut(tuple(sorted(places.items())))
+
+    def __str__(self) -> str:
+        return " ".join(str(position) for _, position in self.positions) or "nothing yet"
+
+    def to_json(self) -> dict[str, object]:
+        """The form in which progress keeps it."""
+        return {source: position.to_json() for source, position in self.positions}
+
+
+def cut_from_json(said: dict[str, dict[str, object]]) -> Cut:
+    """The cut that `Cut.to_json` wrote."""
+    return Cut(tuple(sorted((s, position_from_json(p)) for s, p in said.items())))

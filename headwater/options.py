@@ -1,0 +1,147 @@
+"""Options of a WITH clause: a frozen dataclass is the validation, the error text and the docs page.
+
+    @dataclass(frozen=True)
+    class PrintOptions:
+        identifier: str = option("print-identifier", "a word before each line", default="")
+
+    read_options(PrintOptions, {"print-identifier": "a"}, place=None)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field
+from typing import Any, TypeVar
+
+from headwater.errors import OptionError, Place
+
+T = TypeVar("T")
+
+
+class Secret(str):
+    """Text that is used and never shown: printing, formatting and repr give ***."""
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+    def __str__(self) -> str:
+        return "***"
+
+    def __format__(self, spec: str) -> str:
+        return "***"
+
+    def reveal(self) -> str:
+        """The text itself, for the one call that needs it."""
+        return str.__str__(self)
+
+
+@dataclass(frozen=True)
+class Option:
+    """What an option is called in SQL, what it means, and which values it takes."""
+
+    name: str
+    doc: str
+    choices: tuple[str, ...] = ()
+    prefix: bool = False
+
+
+def option(
+    name: str,
+    doc: str,
+    *,
+    default: Any = MISSING,
+    choices: tuple[str, ...] = (),
+    prefix: bool = False,
+) -> Any:
+    """A dataclass field that is an SQL option.
+
+    Without a default it is required. With `prefix=True` the field is a dict of all options that
+    start with `name` (`properties.`, `debezium.`), keyed by what follows.
+    """
+    described = {"option": Option(name, doc, choices, prefix)}
+    if prefix:
+        return field(default_factory=dict, metadata=described)
+    return field(default=default, metadata=described)
+
+
+def options_of(cls: type) -> list[tuple[Option, dataclasses.Field[Any]]]:
+    """The options a dataclass declares, in order."""
+    return [(f.metadata["option"], f) for f in dataclasses.fields(cls) if "option" in f.metadata]
+
+
+def read_options(cls: type[T], given: Mapping[str, str], *, owner: str, place: Place | None) -> T:
+    """Build `cls` from the text of a WITH clause, or say which option is wrong and what is near.
+
+    `owner` names what the options belong to, as in `connector 'jdbc'`.
+    """
+    declared = options_of(cls)
+    values: dict[str, Any] = {f.name: {} for o, f in declared if o.prefix}
+    for name, text in given.items():
+        found = _find(declared, name)
+        if found is None:
+            raise _unknown(name, [o.name for o, _ in declared], owner, place)
+        spec, target = found
+        if spec.prefix:
+            values[target.name][name[len(spec.name) :]] = text
+        else:
+            values[target.name] = _convert(spec, target, text, place)
+    missing = [
+        o.name
+        for o, f in declared
+        if f.name not in values and f.default is MISSING and f.default_factory is MISSING
+    ]
+    if missing:
+        raise OptionError(
+            f"{owner} needs option '{missing[0]}'",
+            detail=f"The options given are {', '.join(sorted(given)) or 'none'}.",
+            hint=f"Add '{missing[0]}' = '...' to the WITH clause.",
+            place=place,
+        )
+    return cls(**values)
+
+
+def _find(
+    declared: list[tuple[Option, dataclasses.Field[Any]]], name: str
+) -> tuple[Option, dataclasses.Field[Any]] | None:
+    exact = next(((o, f) for o, f in declared if not o.prefix and o.name == name), None)
+    return exact or next(
+        ((o, f) for o, f in declared if o.prefix and name.startswith(o.name)), None
+    )
+
+
+def _unknown(name: str, known: list[str], owner: str, place: Place | None) -> OptionError:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return OptionError(
+        f"{owner} has no option '{name}'",
+        detail=f"Its options are {', '.join(known)}.",
+        hint=f"Did you mean '{near[0]}'?" if near else "Remove it, or see the docs of the connector.",
+        place=place,
+    )
+
+
+def _convert(spec: Option, target: dataclasses.Field[Any], text: str, place: Place | None) -> Any:
+    if spec.choices and text not in spec.choices:
+        near = difflib.get_close_matches(text, spec.choices, n=1, cutoff=0.5)
+        raise OptionError(
+            f"option '{spec.name}' does not take the value '{text}'",
+            detail=f"It takes {', '.join(spec.choices)}.",
+            hint=f"Did you mean '{near[0]}'?" if near else f"Use '{spec.choices[0]}'.",
+            place=place,
+        )
+    kind = str(target.type)
+    try:
+        if kind.startswith("int"):
+            return int(text)
+        if kind.startswith("float"):
+            return float(text)
+        if kind.startswith("bool"):
+            return {"true": True, "false": False}[text.lower()]
+    except (ValueError, KeyError):
+        raise OptionError(
+            f"option '{spec.name}' does not take the value '{text}'",
+            detail=f"It takes {'true or false' if kind.startswith('bool') else 'a number'}.",
+            place=place,
+        ) from None
+    return Secret(text) if kind.startswith("Secret") else text

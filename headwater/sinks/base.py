@@ -1,0 +1,69 @@
+"""The contract of a sink.
+
+One Sink object stands for one place that can commit at once (a database, a broker, a terminal) and holds all
+declared tables that lie there.
+
+It must
+- make `write` of one batch id harmless when repeated: after a crash the same batch comes again, the same rows;
+- write all tables of a batch so that no reader sees some of them without the others, where the place can do that;
+- leave nothing of a batch behind when `write` raises, where the place can do that.
+It may be given a batch in which a table has no change.
+It never sees half a transaction, and rows of a batch that cancel have been cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from headwater.changes.change_set import ChangeSet
+from headwater.errors import Place
+from headwater.schema import Schema
+
+
+class Sink(Protocol):
+    """Where answers go. See the module for what must, may and is never promised."""
+
+    def write(self, changes: Sequence[ChangeSet], batch_id: int) -> None:
+        """Take the changes of one batch; `ChangeSet.relation` is the name of the declared sink table.
+
+        The rows are consolidated: at most one -1 and one +1 per key for a table with a key.
+        """
+
+    def last_batch(self) -> int | None:
+        """The last batch this pipeline has durably written here, None if never."""
+
+    def close(self) -> None:
+        """Free what is held."""
+
+
+@dataclass(frozen=True)
+class SinkTable:
+    """A declared table that is written to."""
+
+    name: str
+    schema: Schema
+    options: Any
+    append_only: bool = False
+    """True if its input only ever inserts: then of two rows with one key the last one wins."""
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class SinkContext:
+    """The pipeline's name (the owner of batch ids) and where plain output goes."""
+
+    pipeline: str
+    say: Callable[[str], None] = print
+
+
+@dataclass(frozen=True)
+class SinkType:
+    """What the registry knows of a connector that can be written."""
+
+    options: type
+    group: Callable[[Any], str]
+    """Tables of equal group are written by one Sink, in one transaction where the place has them."""
+    open: Callable[[Sequence[SinkTable], SinkContext], Sink]
+    """Connects and checks that every table exists with fitting columns, or raises SinkError."""

@@ -1,0 +1,93 @@
+"""The contract of a source.
+
+A source reads the tables of one database (or one broker, one generator) and shares one position among them.
+
+It must
+- deliver whole transactions only, in commit order, each with a position greater than the one before;
+- deliver the same events again for the same `after`, until `commit` said they are not needed;
+- begin with a table's first rows (its snapshot) as inserts at the position the snapshot is consistent with.
+It may deliver a transaction twice; whoever reads drops positions it has seen.
+It never promises that a position exists for every moment: between transactions nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from headwater.errors import Place
+from headwater.log.events import Delivery
+from headwater.log.positions import Position
+from headwater.schema import Schema
+
+
+class Source(Protocol):
+    """Where changes come from. See the module for what must, may and is never promised."""
+
+    def start(self, after: Position | None) -> None:
+        """Begin, or go on after what is durably done; raise SourceError if `after` can no longer be served.
+
+        Whatever was made for a start that fails (slot, publication) is gone again when this raises.
+        Tables that were not delivered before get their snapshot; `SourceContext.report` hears of it.
+        """
+
+    def read(self, after: Position | None, limit: int, *, wait: float = 0.0) -> Delivery | None:
+        """Whole transactions after `after`, about `limit` rows of them; None if none came within `wait` seconds."""
+
+    def now(self) -> Position:
+        """A position that `read` will reach and before which everything committed by this moment stands."""
+
+    def commit(self, position: Position) -> None:
+        """Everything up to `position` is durably done; it may be forgotten."""
+
+    def close(self) -> None:
+        """Stop reading and free what is held; the position at the server stays."""
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A declared table as its source sees it: physical columns only, computed columns are not its business."""
+
+    name: str
+    schema: Schema
+    options: Any
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far something that takes a while has come: `Report("snapshot", "orders", 1200, 5000)`."""
+
+    stage: str
+    subject: str
+    done: int = 0
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class SourceContext:
+    """What a source is given to live in: the pipeline's name, a folder of its own, someone to report to."""
+
+    pipeline: str
+    folder: Path
+    report: Callable[[Report], None]
+
+
+@dataclass(frozen=True)
+class SourceType:
+    """What the registry knows of a connector that can be read."""
+
+    options: type
+    """A frozen dataclass of `option` fields."""
+    describe: Callable[[Any], Schema]
+    """The source's own columns and key for a table declared without a column list (asks the source)."""
+    group: Callable[[Any], str]
+    """Tables of equal group share one Source and one Position. Readable, stable, without secrets."""
+    open: Callable[[Sequence[SourceTable], SourceContext], Source]
+    """A source over all tables of a group; nothing is touched before `start`."""
+    forget: Callable[[Sequence[SourceTable], SourceContext], None]
+    """Remove what was made at the server (slot, publication); used by `headwater drop`."""
+    append_only: bool = False
+    """True if it only ever inserts."""
