@@ -34,9 +34,7 @@ class Place:
 class HeadwaterError(Exception):
     """What went wrong, what was seen, what to do, and where it stands."""
 
-    def __init__(
-        self, message: str, *, detail: str = "", hint: str = "", place: Place | None = None
-    ) -> None:
+    def __init__(self, message: str, *, detail: str = "", hint: str = "", place: Place | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.detail = detail

@@ -1,10 +1,10 @@
 """Options of a WITH clause: a frozen dataclass is the validation, the error text and the docs page.
 
-    @dataclass(frozen=True)
-    class PrintOptions:
-        identifier: str = option("print-identifier", "a word before each line", default="")
+@dataclass(frozen=True)
+class PrintOptions:
+    identifier: str = option("print-identifier", "a word before each line", default="")
 
-    read_options(PrintOptions, {"print-identifier": "a"}, place=None)
+read_options(PrintOptions, {"print-identifier": "a"}, place=None)
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ import dataclasses
 import difflib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
+from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from headwater.errors import OptionError, Place
 
 T = TypeVar("T")
 
+SOURCES, SINKS = "headwater.sources", "headwater.sinks"
+"""The entry point groups through which others add connectors."""
+
 
 class Secret(str):
     """Text that is used and never shown: printing, formatting and repr give ***."""
+
+    def __new__(cls, text: str = "") -> Secret:
+        # str() of a Secret is ***, so one made from another would lose its text.
+        return super().__new__(cls, text.reveal() if isinstance(text, Secret) else text)
 
     def __repr__(self) -> str:
         return "'***'"
@@ -106,9 +114,7 @@ def _find(
     declared: list[tuple[Option, dataclasses.Field[Any]]], name: str
 ) -> tuple[Option, dataclasses.Field[Any]] | None:
     exact = next(((o, f) for o, f in declared if not o.prefix and o.name == name), None)
-    return exact or next(
-        ((o, f) for o, f in declared if o.prefix and name.startswith(o.name)), None
-    )
+    return exact or next(((o, f) for o, f in declared if o.prefix and name.startswith(o.name)), None)
 
 
 def _unknown(name: str, known: list[str], owner: str, place: Place | None) -> OptionError:
@@ -145,3 +151,49 @@ def _convert(spec: Option, target: dataclasses.Field[Any], text: str, place: Pla
             place=place,
         ) from None
     return Secret(text) if kind.startswith("Secret") else text
+
+
+def find_connector(
+    name: str | None, known: Mapping[str, T], *, group: str, other_way: tuple[str, ...], place: Place | None
+) -> T:
+    """What a connector's name stands for: first in `known`, then among the entry points of `group`.
+
+    `other_way` are the connectors that exist for the opposite direction, so that the error can say so.
+    """
+    added = {point.name: point for point in entry_points(group=group)}
+    names = sorted({*known, *added})
+    if name is None:
+        raise OptionError(
+            "the table has no connector",
+            detail=f"The connectors are {', '.join(names)}.",
+            hint="Add WITH ('connector' = '...') to the CREATE TABLE statement.",
+            place=place,
+        )
+    if name in known:
+        return known[name]
+    if name in added:
+        found: T = added[name].load()
+        return found
+    raise _unknown_connector(name, names, group=group, other_way=other_way, place=place)
+
+
+def _unknown_connector(
+    name: str, names: list[str], *, group: str, other_way: tuple[str, ...], place: Place | None
+) -> OptionError:
+    verb, other_verb, other_group = (
+        ("read", "written", SINKS) if group == SOURCES else ("written", "read", SOURCES)
+    )
+    if name in {*other_way, *(point.name for point in entry_points(group=other_group))}:
+        return OptionError(
+            f"connector '{name}' can only be {other_verb}",
+            detail=f"The connectors that can be {verb} are {', '.join(names)}.",
+            hint=f"Use a table with one of these where rows are {verb}.",
+            place=place,
+        )
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return OptionError(
+        f"unknown connector '{name}'",
+        detail=f"The connectors that can be {verb} are {', '.join(names)}.",
+        hint=f"Did you mean '{near[0]}'?" if near else "Use one of these.",
+        place=place,
+    )

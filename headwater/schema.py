@@ -89,7 +89,7 @@ def arrow_type(kind: str) -> pa.DataType:
     return _arrow_of(sqlglot.parse_one(kind, into=exp.DataType, dialect="spark"))
 
 
-def _arrow_of(node: exp.Expression) -> pa.DataType:
+def _arrow_of(node: exp.Expr) -> pa.DataType:
     assert isinstance(node, exp.DataType)
     inner = node.expressions
     match node.this:

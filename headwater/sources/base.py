@@ -26,15 +26,23 @@ from headwater.schema import Schema
 class Source(Protocol):
     """Where changes come from. See the module for what must, may and is never promised."""
 
-    def start(self, after: Position | None) -> None:
+    def start(self, after: Position | None) -> Position | None:
         """Begin, or go on after what is durably done; raise SourceError if `after` can no longer be served.
+
+        The answer is the position from which on every table is whole: until `read` has delivered it, the snapshot
+        of a table may still be on its way. None: they are whole already.
 
         Whatever was made for a start that fails (slot, publication) is gone again when this raises.
         Tables that were not delivered before get their snapshot; `SourceContext.report` hears of it.
         """
 
-    def read(self, after: Position | None, limit: int, *, wait: float = 0.0) -> Delivery | None:
-        """Whole transactions after `after`, about `limit` rows of them; None if none came within `wait` seconds."""
+    def read(
+        self, after: Position | None, limit: int, *, wait: float = 0.0, upto: Position | None = None
+    ) -> Delivery | None:
+        """Whole transactions after `after`, about `limit` rows of them; None if none came within `wait` seconds.
+
+        With `upto` everything up to and with that position at once, whatever `limit` says: a batch is repeated.
+        """
 
     def now(self) -> Position:
         """A position that `read` will reach and before which everything committed by this moment stands."""

@@ -1,0 +1,46 @@
+# Every target of the house. CI calls these and nothing else; they need make and Python 3.11.
+
+PYTHON ?= $(shell command -v python3.11 || echo python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test quick check update bench build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+
+install: $(STAMP) ## make .venv with everything in it, exact versions from lock.txt
+
+$(STAMP): pyproject.toml lock.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint lock.txt --editable '.[dev]'
+	touch $(STAMP)
+
+demo: install ## watch a view follow a database; ARGS="--for 60s --plain" hands options on
+	$(BIN)/headwater demo claims $(ARGS)
+
+test: check ## everything that must pass
+	$(BIN)/python -m pytest $(ARGS)
+
+quick: install ## the tests that need neither services nor a JVM, in under a minute
+	$(BIN)/python -m pytest -m 'not jvm and not services' $(ARGS)
+
+check: install ## format, lint, types, architecture, docs
+	$(BIN)/ruff format --check headwater tests
+	$(BIN)/ruff check headwater tests
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_architecture.py tests/test_docs.py
+
+update: install ## write what the stories give now into their files; read the difference before you keep it
+	$(BIN)/python -m pytest tests/stories --update $(ARGS)
+
+build: install ## the wheel in dist/, tried in an empty folder
+	rm -rf dist build
+	$(BIN)/python -m build --wheel --outdir dist .
+	$(PYTHON) tests/build/try_wheel.py dist lock.txt
+
+bench: install ## how long a step of the engine takes, part by part
+	$(BIN)/python bench/run.py $(ARGS)

@@ -1,0 +1,56 @@
+"""`headwater explain`, `verify` and `drop`: look inside a pipeline, or remove it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from headwater.cli.render import OnceView
+from headwater.cli.run import script_of
+from headwater.cli.stop import Stop
+from headwater.errors import UsageError
+from headwater.runtime.inspect import drop_state, explain_script, verify_state
+
+
+def inspect_command(given: argparse.Namespace) -> int:
+    """Run the command that was typed and return its exit code."""
+    match given.command:
+        case "explain":
+            return explain(given.file, given.sql)
+        case "verify":
+            return verify(given.state)
+        case _:
+            return drop(given.state)
+
+
+def explain(file: Path | None, sql: str | None) -> int:
+    """Print the plans, their strategies and the SQL that maintains them."""
+    if file is not None and sql is not None:
+        raise UsageError("explain takes a FILE or -e SQL, not both", hint="Leave one of them out.")
+    text, name = script_of(file, sql)
+    print(explain_script(text, file=name))
+    return 0
+
+
+def verify(state: Path) -> int:
+    """Recompute every view and compare: 0 if all are equal, 1 if not."""
+    view = OnceView(sys.stdout, sys.stderr, "table")
+    with Stop(), closing(view):
+        differences = verify_state(state, listener=view)
+    if not differences:
+        print("equal: every view is what its query gives at this cut")
+        return 0
+    for difference in differences:
+        print(f"different: {difference.relation}: {difference.detail}")
+    return 1
+
+
+def drop(state: Path) -> int:
+    """Remove what a pipeline has made: at the source first, then its state."""
+    view = OnceView(sys.stdout, sys.stderr, "table")
+    with Stop(), closing(view):
+        drop_state(state, listener=view)
+    print(f"dropped {state}")
+    return 0

@@ -1,0 +1,62 @@
+"""The `headwater` program: parse, call, and turn what happens into an exit code.
+
+0 is success, 1 an error, 2 a wrong command line, 130 Ctrl-C, 143 SIGTERM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from headwater.cli.complain import error_text
+from headwater.cli.parser import build_parser
+from headwater.cli.stop import Stopped
+from headwater.errors import HeadwaterError, UsageError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = dispatch(build_parser().parse_args(argv))
+        sys.stdout.flush()
+        return code
+    except UsageError as wrong:
+        print(error_text(wrong), file=sys.stderr)
+        return 2
+    except HeadwaterError as failed:
+        print(error_text(failed), file=sys.stderr)
+        return 1
+    except Stopped as stopped:
+        return 128 + stopped.signal
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; what is still buffered must not raise at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def dispatch(given: argparse.Namespace) -> int:
+    """Call the command that was typed."""
+    # Imported when called: these modules bring Spark and Postgres, and --help needs neither.
+    match given.command:
+        case "run" | "sql":
+            from headwater.cli.run import run_command
+
+            return run_command(given)
+        case "explain" | "verify" | "drop":
+            from headwater.cli.inspect import inspect_command
+
+            return inspect_command(given)
+        case "demo" if given.demo == "claims":
+            from headwater.cli.demo_watch import watch_command
+
+            return watch_command(given)
+        case "demo":
+            from headwater.cli.demo import demo_command
+
+            return demo_command(given)
+        case other:
+            raise UsageError(f"there is no command '{other}'", hint="See headwater --help.")

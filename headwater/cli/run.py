@@ -1,0 +1,113 @@
+"""`headwater run` and `headwater sql`: open a pipeline, turn its wheel, show its answers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from headwater.cli.render import OnceView, choose_view
+from headwater.cli.stop import Stop
+from headwater.cli.view import View
+from headwater.errors import UsageError
+from headwater.runtime.open import open_pipeline
+from headwater.runtime.pipeline import Pipeline
+
+WAIT_SECONDS = 0.2
+"""How long a step waits for something to come; a signal is heard after that."""
+
+COMMAND_LINE = "sql"
+"""Where SQL stands that was not read from a file; also the name of its pipeline."""
+
+
+def run_command(given: argparse.Namespace) -> int:
+    """Run what was typed until it is done or someone stops it."""
+    form = getattr(given, "format", None)
+    text, file = script_of(given.file, getattr(given, "sql", None))
+    if given.once:
+        once(text, file, state=given.state, form=form or "table")
+    else:
+        forever(text, file, state=given.state, form=form)
+    return 0
+
+
+def script_of(file: Path | None, sql: str | None) -> tuple[str, str]:
+    """The SQL text and the name of where it stands."""
+    if file is not None:
+        text = read_file(file)
+        return (text if sql is None else f"{text.rstrip().rstrip(';')};\n{sql}"), str(file)
+    if sql is not None:
+        return sql, COMMAND_LINE
+    if sys.stdin.isatty():
+        raise UsageError(
+            "there is no SQL to run", hint="Give a FILE, or -e 'SELECT ...', or a script on standard input."
+        )
+    return sys.stdin.read(), COMMAND_LINE
+
+
+def read_file(file: Path) -> str:
+    """The text of a SQL file."""
+    hint = "Give the path of a SQL file."
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as failed:
+        raise UsageError(f"cannot read {file}", detail=f"{failed.strerror}.", hint=hint) from failed
+    except UnicodeDecodeError as failed:
+        raise UsageError(f"{file} is not UTF-8 text", detail=f"Byte {failed.start}.", hint=hint) from failed
+
+
+def once(text: str, file: str, *, state: Path | None, form: str) -> None:
+    """Process what is committed now, then write the rows of every SELECT."""
+    view = OnceView(sys.stdout, sys.stderr, form)
+    with Stop() as stop, closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
+        view.open(pipeline)
+        pipeline.run_once()
+        view.finish()
+
+
+def forever(text: str, file: str, *, state: Path | None, form: str | None) -> None:
+    """Follow the sources until someone stops us."""
+    view = choose_view(form, plain=False, title=Path(file).stem)
+    with Stop() as stop:
+        with closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
+            if pipeline.program.results:
+                follow(pipeline, view, stop=stop)
+        stop.end()
+
+
+@contextmanager
+def opened(text: str, file: str, *, state: Path | None, view: View, stop: Stop) -> Iterator[Pipeline]:
+    """A pipeline that is closed at the end, undisturbed by signals."""
+    pipeline = open_pipeline(text, file=file, state=state, listener=view)
+    try:
+        for answer in pipeline.answers:
+            view.say(answer)
+        yield pipeline
+    finally:
+        stop.closing()
+        pipeline.close()
+
+
+def follow(
+    pipeline: Pipeline,
+    view: View,
+    *,
+    stop: Stop,
+    seconds: float | None = None,
+    watch: Callable[[], None] = lambda: None,
+) -> None:
+    """Turn the wheel until someone stops us, or for so long after the first result.
+
+    `watch` is called between steps and may raise.
+    """
+    view.open(pipeline)
+    stop.gently()
+    until: float | None = None
+    while stop.asked is None and (until is None or time.monotonic() < until):
+        pipeline.step(wait=WAIT_SECONDS)
+        watch()
+        if until is None and seconds is not None and view.shown:
+            until = time.monotonic() + seconds

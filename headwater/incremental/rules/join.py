@@ -1,0 +1,157 @@
+"""Joins, filters and projections: each term starts from one change and takes joins along keys first.
+
+change(A join B) = change(A) join B_old + A_new join change(B); one scan alone is the case of one term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.incremental.block import Core
+from headwater.incremental.change_plan import Input, Restriction, Version
+from headwater.incremental.weights import union_all, weight
+from headwater.plan.nodes import Scan
+from headwater.schema import WEIGHT
+
+Keys = Mapping[str, tuple[str, ...]]
+"""The key columns of each relation that has a key."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One SELECT of weighted core items, and the views it reads."""
+
+    query: exp.Select
+    inputs: tuple[Input, ...]
+
+
+def change_of_core(core: Core, changed: Collection[str], keys: Keys, *, number: int = 0) -> list[Term]:
+    """The terms of a core's change, one for each scan of a changed relation."""
+    places = [i for i, scan in enumerate(core.scans) if scan.relation in changed]
+    terms: list[Term] = []
+    for place in places:
+        versions = [
+            Version.CHANGE
+            if i == place
+            else Version.NEW
+            if i < place and scan.relation in changed
+            else Version.OLD
+            for i, scan in enumerate(core.scans)
+        ]
+        suffix = f"_{number + len(terms) + 1}" if len(places) > 1 or number else ""
+        terms.append(term(core, versions, keys, start=place, suffix=suffix))
+    return terms
+
+
+def term(
+    core: Core,
+    versions: list[Version],
+    keys: Keys,
+    *,
+    start: int | None = None,
+    suffix: str = "",
+    known: Mapping[str, Restriction] | None = None,
+) -> Term:
+    """A core over the given version of each scan, as one SELECT with the product of the weights.
+
+    `start` is the scan to begin with: its rows are few, and the others are read only where they join it.
+    `known` restricts scans (by alias and column) from outside.
+    """
+    views = {s.alias: f"{s.alias}__{v.value}{suffix}" for s, v in zip(core.scans, versions, strict=True)}
+    ordered = _join_order(core, start, keys, known or {})
+    few = {core.scans[start].alias} if start is not None else set()
+    inputs: list[Input] = []
+    query = exp.select(*[exp.alias_(i.expression.copy(), i.name) for i in core.items])
+    pending = list(core.conditions)
+    seen: set[str] = set()
+    for scan in ordered:
+        restriction = (known or {}).get(scan.alias) or _restriction(scan, core, few, views)
+        if restriction is not None:
+            few.add(scan.alias)
+        version = versions[core.scans.index(scan)]
+        inputs.append(Input(views[scan.alias], scan.relation, version, _columns(core, scan), restriction))
+        seen.add(scan.alias)
+        ready = [c for c in pending if _aliases(c) <= seen]
+        pending = [c for c in pending if c not in ready]
+        table = exp.alias_(exp.to_table(views[scan.alias]), scan.alias, table=True)
+        if len(seen) == 1:
+            query = query.from_(table).where(*[c.copy() for c in ready])
+        elif ready:
+            query = query.join(table, on=exp.and_(*[c.copy() for c in ready]))
+        else:
+            query = query.join(table, join_type="cross")
+    product: exp.Expr = weight(core.scans[0].alias)
+    for scan in core.scans[1:]:
+        product = exp.Mul(this=product, expression=weight(scan.alias))
+    return Term(query.select(exp.alias_(product, WEIGHT)), tuple(inputs))
+
+
+def all_terms(terms: list[Term]) -> tuple[exp.Query, tuple[Input, ...]]:
+    """The UNION ALL of terms, and all views they read, each once."""
+    inputs = dict.fromkeys(i for t in terms for i in t.inputs)
+    return union_all([t.query for t in terms]), tuple(inputs)
+
+
+def _aliases(expression: exp.Expr) -> set[str]:
+    return {column.table for column in expression.find_all(exp.Column)}
+
+
+def _columns(core: Core, scan: Scan) -> tuple[str, ...]:
+    """The columns of a scan that the core uses, in the order of the relation."""
+    expressions = [*core.conditions, *[item.expression for item in core.items]]
+    used = {c.name for e in expressions for c in e.find_all(exp.Column) if c.table == scan.alias}
+    return tuple(name for name in scan.columns if name in used)
+
+
+def equalities(core: Core) -> list[tuple[exp.Column, exp.Column]]:
+    """The conditions of the form `a.x = b.y`."""
+    pairs = []
+    for condition in core.conditions:
+        if isinstance(condition, exp.EQ | exp.NullSafeEQ):
+            left, right = condition.this, condition.expression
+            if isinstance(left, exp.Column) and isinstance(right, exp.Column) and left.table != right.table:
+                pairs.append((left, right))
+    return pairs
+
+
+def _partners(core: Core, scan: Scan, seen: Collection[str]) -> list[tuple[str, exp.Column]]:
+    """Columns of a scan that equal a column of a scan seen before."""
+    found = []
+    for left, right in equalities(core):
+        for own, other in ((left, right), (right, left)):
+            if own.table == scan.alias and other.table in seen:
+                found.append((own.name, other))
+    return found
+
+
+def _restriction(scan: Scan, core: Core, few: set[str], views: Mapping[str, str]) -> Restriction | None:
+    partners = _partners(core, scan, few)
+    if not partners:
+        return None
+    column, other = partners[0]
+    return Restriction(column, views[other.table], other.name)
+
+
+def _join_order(core: Core, start: int | None, keys: Keys, known: Mapping[str, Restriction]) -> list[Scan]:
+    """From the start along unique keys, then along any equality, then whatever is left."""
+    rest = list(core.scans)
+    begin = core.scans[start] if start is not None else next((s for s in rest if s.alias in known), rest[0])
+    ordered = [begin]
+    rest.remove(begin)
+    while rest:
+        seen = {scan.alias for scan in ordered}
+        by_rank = sorted(rest, key=lambda scan: _rank(core, scan, seen, keys))
+        ordered.append(by_rank[0])
+        rest.remove(by_rank[0])
+    return ordered
+
+
+def _rank(core: Core, scan: Scan, seen: set[str], keys: Keys) -> int:
+    joined = {column for column, _ in _partners(core, scan, seen)}
+    key = {name.lower() for name in keys.get(scan.relation, ())}
+    if key and key <= joined:
+        return 0
+    return 1 if joined else 2

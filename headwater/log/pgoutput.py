@@ -1,0 +1,206 @@
+"""The bytes of Postgres' `pgoutput` plugin (protocol version 1), message by message.
+
+Values stay text as the server wrote it: bytes, None for NULL, `SAME` for a large value that did not change and
+was not sent. What a message means for a table is not decided here.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+EPOCH = 946_684_800.0
+"""Postgres counts time from 2000-01-01; this is that moment in seconds since 1970."""
+
+
+class Same:
+    """The type of `SAME`."""
+
+    def __repr__(self) -> str:
+        return "SAME"
+
+
+SAME: Final = Same()
+"""A value that did not change and was not sent."""
+
+Value = bytes | None | Same
+
+
+class Begin(NamedTuple):
+    """A transaction starts; `commit_at` is where its commit stands in the log."""
+
+    commit_at: int
+
+
+class Commit(NamedTuple):
+    """A transaction ends; `end` is the first place after it."""
+
+    end: int
+    time: float
+
+
+class RelationColumn(NamedTuple):
+    """A column as the stream announces it; `is_key` if it is part of the replica identity."""
+
+    name: str
+    type_oid: int
+    is_key: bool
+
+
+class Relation(NamedTuple):
+    """A table as the events that follow describe it; `identity` is d, n, f or i."""
+
+    id: int
+    schema: str
+    name: str
+    identity: str
+    columns: tuple[RelationColumn, ...]
+
+
+class Insert(NamedTuple):
+    """A row came."""
+
+    relation: int
+    new: list[Value]
+
+
+class Update(NamedTuple):
+    """A row changed; `old` is its whole self or its old key, `old_is_whole` says which."""
+
+    relation: int
+    old: list[Value] | None
+    old_is_whole: bool
+    new: list[Value]
+
+
+class Delete(NamedTuple):
+    """A row went."""
+
+    relation: int
+    old: list[Value]
+    old_is_whole: bool
+
+
+class Truncate(NamedTuple):
+    """Tables were emptied."""
+
+    relations: tuple[int, ...]
+
+
+class Other(NamedTuple):
+    """Something that changes no row: an origin, a type, a message of the application."""
+
+    kind: str
+
+
+Message = Begin | Commit | Relation | Insert | Update | Delete | Truncate | Other
+
+_length = struct.Struct(">I").unpack_from
+_short = struct.Struct(">H").unpack_from
+_begin = struct.Struct(">QqI").unpack_from
+_commit = struct.Struct(">BQQq").unpack_from
+
+_TEXT, _NULL, _SAME = b"tnu"
+_OLD, _KEY, _NEW = b"OKN"
+
+
+def read_message(payload: bytes) -> Message:
+    """What one message of the stream says."""
+    kind = payload[0]
+    reader = _READERS.get(kind)
+    return Other(chr(kind)) if reader is None else reader(payload)
+
+
+def _read_begin(payload: bytes) -> Begin:
+    commit_at, _, _ = _begin(payload, 1)
+    return Begin(commit_at)
+
+
+def _read_commit(payload: bytes) -> Commit:
+    _, _, end, moment = _commit(payload, 1)
+    return Commit(end, EPOCH + moment / 1e6)
+
+
+def _read_relation(payload: bytes) -> Relation:
+    (relation,) = _length(payload, 1)
+    schema, at = _read_name(payload, 5)
+    name, at = _read_name(payload, at)
+    identity = chr(payload[at])
+    (count,) = _short(payload, at + 1)
+    at += 3
+    columns = []
+    for _ in range(count):
+        is_key = bool(payload[at] & 1)
+        column, at = _read_name(payload, at + 1)
+        (type_oid,) = _length(payload, at)
+        at += 8
+        columns.append(RelationColumn(column, type_oid, is_key))
+    # The server writes pg_catalog as nothing.
+    return Relation(relation, schema or "pg_catalog", name, identity, tuple(columns))
+
+
+def _read_insert(payload: bytes) -> Insert:
+    (relation,) = _length(payload, 1)
+    new, _ = _read_row(payload, 6)
+    return Insert(relation, new)
+
+
+def _read_update(payload: bytes) -> Update:
+    (relation,) = _length(payload, 1)
+    kind = payload[5]
+    if kind == _NEW:
+        new, _ = _read_row(payload, 6)
+        return Update(relation, None, False, new)
+    old, at = _read_row(payload, 6)
+    new, _ = _read_row(payload, at + 1)
+    return Update(relation, old, kind == _OLD, new)
+
+
+def _read_delete(payload: bytes) -> Delete:
+    (relation,) = _length(payload, 1)
+    old, _ = _read_row(payload, 6)
+    return Delete(relation, old, payload[5] == _OLD)
+
+
+def _read_truncate(payload: bytes) -> Truncate:
+    (count,) = _length(payload, 1)
+    return Truncate(struct.unpack_from(f">{count}I", payload, 6))
+
+
+def _read_row(payload: bytes, at: int) -> tuple[list[Value], int]:
+    """The values of a row and the place after it. The hottest loop of the capture."""
+    (count,) = _short(payload, at)
+    at += 2
+    values: list[Value] = []
+    add = values.append
+    for _ in range(count):
+        kind = payload[at]
+        if kind == _TEXT:
+            start = at + 5
+            at = start + _length(payload, at + 1)[0]
+            add(payload[start:at])
+        elif kind == _NULL:
+            add(None)
+            at += 1
+        elif kind == _SAME:
+            add(SAME)
+            at += 1
+        else:
+            raise ValueError(f"the stream holds a value of unknown form {chr(kind)!r}")
+    return values, at
+
+
+def _read_name(payload: bytes, at: int) -> tuple[str, int]:
+    end = payload.index(b"\0", at)
+    return payload[at:end].decode(), end + 1
+
+
+_READERS = {
+    ord("B"): _read_begin,
+    ord("C"): _read_commit,
+    ord("R"): _read_relation,
+    ord("I"): _read_insert,
+    ord("U"): _read_update,
+    ord("D"): _read_delete,
+    ord("T"): _read_truncate,
+}

@@ -1,0 +1,200 @@
+"""The durable log of one source: one process appends, another reads and trims.
+
+    writer = LogWriter(folder, notation="lsn")
+    part = writer.write("orders", events)
+    writer.append([part], first=100, last=100, committed_at=None)
+
+    LogReader(folder).read(after=None, limit=1000)      # a Delivery
+
+The order is what makes it durable: segment files and folder are forced to disk, then one transaction of the
+manifest names them, and only then may the caller tell the server.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headwater.errors import StateError
+from headwater.log.events import SMALL_ROWS, Delivery, Events
+from headwater.log.manifest import Append, LoggedTable, Manifest
+from headwater.log.positions import Position
+from headwater.log.segments import Segment, SegmentStream, sync, write_segment
+
+SNAPSHOT_ROWS = 500_000
+LOCK_SECONDS = 5.0
+
+
+class LogWriter:
+    """The one who appends. A second writer on the same folder is refused."""
+
+    def __init__(self, folder: Path, *, notation: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._lock = _lock(folder)
+        try:
+            self.manifest = Manifest(folder)
+        except StateError:
+            os.close(self._lock)
+            raise
+        self.manifest.remember("notation", notation)
+        self._files = self.manifest.number("files") or 0
+        self.seq = self.manifest.number("seq") or 0
+        """The last sequence number given to an event; whoever gives one out raises it."""
+        self._remove_leftovers()
+
+    @property
+    def last(self) -> int | None:
+        """The position up to which the log is durable, None if nothing was appended yet."""
+        return self.manifest.number("last")
+
+    def write(self, table: str, events: pa.Table) -> Segment:
+        """Write a part of an append that is not durable yet."""
+        return write_segment(self._folder, self._next_file(), table=table, events=events)
+
+    def snapshot(self, table: str) -> SegmentStream:
+        """A stream into which the first rows of a table go."""
+        stem = self._next_file().removesuffix(".parquet")
+        return SegmentStream(self._folder, stem, table=table, rows_per_file=SNAPSHOT_ROWS)
+
+    def put_snapshot(self, table: LoggedTable, segments: Sequence[Segment]) -> None:
+        """Take up a table with its first rows; they become readable with the append that reaches them."""
+        with self.manifest.transaction():
+            self.manifest.drop_table(table.name)
+            self.manifest.put_table(table)
+            self.manifest.put_segments(segments, None)
+            self._keep_counters()
+
+    def forget(self, table: str) -> None:
+        """Drop a table and what is unread of it."""
+        with self.manifest.transaction():
+            files = self.manifest.drop_table(table)
+        _unlink(self._folder, files)
+
+    def append(self, parts: Sequence[Segment], *, first: int, last: int, committed_at: float | None) -> bool:
+        """Make whole transactions durable; False if the log has them already."""
+        known = self.last
+        if known is not None and last <= known:
+            _unlink(self._folder, [part.file for part in parts])
+            return False
+        sync(self._folder, [part.file for part in parts])
+        rows = sum(part.rows for part in parts)
+        with self.manifest.transaction():
+            entered = self.manifest.put_append(Append(0, first, last, rows, committed_at), time.time())
+            self.manifest.put_segments(parts, entered)
+            self.manifest.adopt(entered, last)
+            self._keep_counters()
+        return True
+
+    def close(self) -> None:
+        """Free the files and the lock."""
+        self.manifest.close()
+        os.close(self._lock)
+
+    def _next_file(self) -> str:
+        self._files += 1
+        return f"{self._files:012d}.parquet"
+
+    def _keep_counters(self) -> None:
+        self.manifest.remember("files", str(self._files))
+        self.manifest.remember("seq", str(self.seq))
+
+    def _remove_leftovers(self) -> None:
+        """Remove files of appends and snapshots that never were completed."""
+        named = self.manifest.files()
+        _unlink(self._folder, [p.name for p in self._folder.glob("*.parquet") if p.name not in named])
+
+
+class LogReader:
+    """The one who reads, and trims what is done."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self.manifest = Manifest(folder)
+        self._turn = threading.Lock()
+
+    @property
+    def last(self) -> Position | None:
+        """The position up to which the log is durable."""
+        last = self.manifest.number("last")
+        return None if last is None else self._position(last)
+
+    def read(self, after: Position | None, limit: int) -> Delivery | None:
+        """Whole appends after a position, about `limit` rows; None if there are none.
+
+        A delivery never ends between a reader's position and a table's snapshot: before that the table
+        would seem to be empty.
+        """
+        with self._turn:
+            return self._read(after, limit)
+
+    def _read(self, after: Position | None, limit: int) -> Delivery | None:
+        floor = self.manifest.snapshot_floor()
+        taken: list[Append] = []
+        rows = 0
+        for append in self.manifest.appends_after(-1 if after is None else after.value):
+            if taken and rows + append.rows > limit and taken[-1].last >= floor:
+                break
+            taken.append(append)
+            rows += append.rows
+        if not taken or taken[-1].last < floor:
+            return None
+        by_table: dict[str, list[Segment]] = {}
+        for segment in self.manifest.segments_of(taken[0].id, taken[-1].id):
+            by_table.setdefault(segment.table, []).append(segment)
+        tables = {name: self._events(segments) for name, segments in by_table.items()}
+        return Delivery(self._position(taken[-1].last), tables, taken[-1].committed_at)
+
+    def trim(self, position: Position) -> None:
+        """Forget everything up to a position."""
+        with self._turn:
+            _unlink(self._folder, self.manifest.trim(position.value))
+
+    def close(self) -> None:
+        """Free the files."""
+        with self._turn:
+            self.manifest.close()
+
+    def _events(self, segments: Sequence[Segment]) -> Events:
+        count = sum(segment.rows for segment in segments)
+        whole = all(segment.whole for segment in segments)
+        paths = tuple(self._folder / segment.file for segment in segments)
+        if count > SMALL_ROWS:
+            return Events(count, files=paths, whole_rows=whole)
+        read = [pq.ParquetFile(path).read() for path in paths]
+        return Events(count, rows=pa.concat_tables(read).combine_chunks(), whole_rows=whole)
+
+    def _position(self, value: int) -> Position:
+        return Position(value, self.manifest.recall("notation") or "number")
+
+
+def _lock(folder: Path) -> int:
+    """Hold the log; a writer that is just dying gets a moment to go."""
+    opened = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return opened
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(opened)
+                raise StateError(
+                    "the log is in use",
+                    detail=f"Another process writes to {folder}.",
+                    hint="Stop the other run of this pipeline, or give this one another state folder.",
+                ) from None
+            time.sleep(0.05)
+
+
+def _unlink(folder: Path, files: Sequence[str]) -> None:
+    for file in files:
+        (folder / file).unlink(missing_ok=True)

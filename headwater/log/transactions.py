@@ -1,0 +1,240 @@
+"""Messages of a stream become events, by table, in whole transactions.
+
+A `Collector` holds the transactions that are complete and the one that is open, as text. `take` types the
+complete ones; `take_open` takes what there is of a transaction too large to hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+
+import pyarrow as pa
+
+from headwater.errors import Place
+from headwater.log.events import DELETE, DELETE_KEY, INSERT, TRUNCATE, UPSERT, WEIGHTS, event_schema
+from headwater.log.pgoutput import (
+    SAME,
+    Begin,
+    Commit,
+    Delete,
+    Insert,
+    Message,
+    Relation,
+    Truncate,
+    Update,
+    Value,
+)
+from headwater.log.text_values import typed_column
+from headwater.schema import Schema
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the rows of the stream become rows of a declared table."""
+
+    table: str
+    schema: Schema
+    places: tuple[int, ...]
+    """Where each declared column stands in a row of the stream."""
+    families: tuple[str, ...]
+    snapshot: int | None = None
+    """Transactions up to here are in the table's snapshot."""
+    place: Place | None = None
+
+    @cached_property
+    def pick(self) -> Callable[[Sequence[Value]], tuple[Value, ...]]:
+        """Takes the declared columns out of a row."""
+        if len(self.places) == 1:
+            only = self.places[0]
+            return lambda row: (row[only],)
+        return itemgetter(*self.places)
+
+
+@dataclass
+class Pending:
+    """Events of one table as text."""
+
+    layout: Layout
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    seqs: list[int] = field(default_factory=list)
+    unchanged: list[list[str] | None] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+    def add(self, kind: str, row: tuple[Value, ...], *, seq: int, unchanged: list[str] | None = None) -> None:
+        """One more event."""
+        self.rows.append(row)
+        self.kinds.append(kind)
+        self.seqs.append(seq)
+        self.unchanged.append(unchanged)
+
+    def extend(self, other: Pending, position: int) -> None:
+        """Take over the events of a transaction that ended at `position`."""
+        self.rows += other.rows
+        self.kinds += other.kinds
+        self.seqs += other.seqs
+        self.unchanged += other.unchanged
+        self.positions += [position] * len(other.rows)
+
+    def typed(self) -> pa.Table:
+        """The events as columns of their declared types."""
+        layout = self.layout
+        columns = []
+        for values, column, family in zip(
+            zip(*self.rows, strict=True), layout.schema, layout.families, strict=True
+        ):
+            texts = pa.array(values, pa.binary()).cast(pa.string())
+            columns.append(typed_column(texts, column, family=family, table=layout.table, place=layout.place))
+        weights = [WEIGHTS[kind] for kind in self.kinds]
+        columns += [self.kinds, weights, self.positions, self.seqs, self.unchanged]
+        schema = event_schema(layout.schema)
+        arrays = [
+            pa.array(column, wanted.type) if isinstance(column, list) else column
+            for column, wanted in zip(columns, schema, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Complete transactions, typed: from and up to which position, by table."""
+
+    first: int
+    last: int
+    committed_at: float
+    seq: int
+    """The sequence number of the last event in them."""
+    tables: dict[str, pa.Table]
+
+
+class Collector:
+    """See the module. `layouts` says what a relation of the stream is among the declared tables."""
+
+    def __init__(self, layouts: Callable[[Relation], tuple[Layout, ...]], *, seq: int, last: int) -> None:
+        self._layouts = layouts
+        self._relations: dict[int, tuple[Layout, ...]] = {}
+        self.seq = seq
+        self.last = last
+        self.open_at: int | None = None
+        """Where the commit of the open transaction stands; None between transactions."""
+        self.open_rows = self.open_bytes = self.done_rows = self.done_bytes = 0
+        self._news: dict[int, tuple[Layout, ...]] = {}
+        self._open: dict[str, Pending] = {}
+        self._done: dict[str, Pending] = {}
+        self._span: tuple[int, int, float, int] | None = None
+
+    @property
+    def has_done(self) -> bool:
+        """True if a complete transaction waits to be taken."""
+        return self._span is not None
+
+    def changes_layout(self, relation: Relation) -> bool:
+        """True if rows held back would be read in another way than rows to come."""
+        known = self._relations.get(relation.id)
+        return known is not None and known != self._layouts(relation)
+
+    def handle(self, message: Message, size: int) -> None:
+        """Take in one message of `size` bytes."""
+        match message:
+            case Insert():
+                for layout in self._wanted(message.relation):
+                    self._add(layout, INSERT, layout.pick(message.new))
+            case Update():
+                for layout in self._wanted(message.relation):
+                    self._update(layout, message)
+            case Delete():
+                kind = DELETE if message.old_is_whole else DELETE_KEY
+                for layout in self._wanted(message.relation):
+                    self._add(layout, kind, layout.pick(message.old))
+            case Begin():
+                self.open_at = message.commit_at
+                self._news = {}
+            case Commit():
+                self._commit(message)
+            case Relation():
+                self._relations[message.id] = self._layouts(message)
+                self._news = {}
+            case Truncate():
+                for relation in message.relations:
+                    for layout in self._wanted(relation):
+                        self._add(layout, TRUNCATE, (None,) * len(layout.places))
+        self.open_bytes += size
+
+    def take(self) -> Taken | None:
+        """The complete transactions, if there are any; they are no longer held."""
+        if self._span is None:
+            return None
+        first, last, moment, seq = self._span
+        tables = {name: pending.typed() for name, pending in self._done.items()}
+        self._done, self._span = {}, None
+        self.done_rows = self.done_bytes = 0
+        return Taken(first, last, moment, seq, tables)
+
+    def take_open(self) -> dict[str, pa.Table]:
+        """What is held of the open transaction; the rest of it comes later.
+
+        Its end is not known yet, so these events carry the first place of its commit, which lies between
+        the end of the transaction before and its own.
+        """
+        assert self.open_at is not None
+        tables = {}
+        for name, pending in self._open.items():
+            pending.positions = [self.open_at + 1] * len(pending.rows)
+            tables[name] = pending.typed()
+        self._open, self.open_rows, self.open_bytes = {}, 0, 0
+        return tables
+
+    def _wanted(self, relation: int) -> tuple[Layout, ...]:
+        """The declared tables for which an event of the open transaction is news."""
+        wanted = self._news.get(relation)
+        if wanted is not None:
+            return wanted
+        at = self.open_at
+        assert at is not None
+        layouts = () if at < self.last else self._relations[relation]
+        wanted = tuple(x for x in layouts if x.snapshot is None or at >= x.snapshot)
+        self._news[relation] = wanted
+        return wanted
+
+    def _update(self, layout: Layout, change: Update) -> None:
+        new = layout.pick(change.new)
+        if change.old is not None and change.old_is_whole:
+            old = layout.pick(change.old)
+            if SAME in new:
+                new = tuple(o if n is SAME else n for o, n in zip(old, new, strict=True))
+            if old != new:
+                self._add(layout, DELETE, old)
+                self._add(layout, INSERT, new)
+            return
+        if change.old is not None:
+            self._add(layout, DELETE_KEY, layout.pick(change.old))
+        if SAME not in new:
+            self._add(layout, UPSERT, new)
+            return
+        names = [c.name for c, value in zip(layout.schema, new, strict=True) if value is SAME]
+        self._add(layout, UPSERT, tuple(None if v is SAME else v for v in new), names)
+
+    def _add(
+        self, layout: Layout, kind: str, row: tuple[Value, ...], unchanged: list[str] | None = None
+    ) -> None:
+        pending = self._open.get(layout.table)
+        if pending is None:
+            pending = self._open[layout.table] = Pending(layout)
+        self.seq += 1
+        self.open_rows += 1
+        pending.add(kind, row, seq=self.seq, unchanged=unchanged)
+
+    def _commit(self, commit: Commit) -> None:
+        self.open_at = None
+        if commit.end > self.last:
+            for name, pending in self._open.items():
+                self._done.setdefault(name, Pending(pending.layout)).extend(pending, commit.end)
+            first = commit.end if self._span is None else self._span[0]
+            self._span = (first, commit.end, commit.time, self.seq)
+            self.done_rows += self.open_rows
+            self.done_bytes += self.open_bytes
+            self.last = commit.end
+        self._open, self.open_rows, self.open_bytes = {}, 0, 0

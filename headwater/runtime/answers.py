@@ -1,0 +1,92 @@
+"""What EXPLAIN, SHOW, DESCRIBE and SET answer, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headwater.errors import OptionError
+from headwater.incremental.differentiate import differentiate
+from headwater.options import options_of, read_options
+from headwater.plan.explain import tree
+from headwater.runtime.program import Result, ViewNode
+from headwater.settings import Settings
+from headwater.sinks.registry import SINK_TYPES
+from headwater.sources.registry import SOURCE_TYPES
+from headwater.spark.text import to_text
+from headwater.sql import statements as sql
+from headwater.sql.catalog import Catalog, Relation
+from headwater.sql.secrets import masked
+from headwater.sql.show import show_create
+
+
+def explain(result: Result, views: Mapping[str, ViewNode]) -> str:
+    """Plan, strategies and the SQL that maintains a result, for each relation that may change."""
+    lines = [f"== {result.kind} {result.name} ==", "", "-- plan", tree(result.plan)]
+    for name in result.nodes:
+        node = views[name]
+        for relation in node.block.inputs:
+            change = differentiate(node.maintained, {relation})
+            because = f", because of {change.reason}" if change.reason else ""
+            lines += ["", f'-- {name}: {change.strategy.value}{because}; when "{relation}" changes']
+            for statement in change.statements:
+                for read in statement.inputs:
+                    few = read.restriction
+                    only = f", only where {few.column} is in {few.by}.{few.by_column}" if few else ""
+                    lines.append(f"--   {read.view} is {read.relation}, {read.version.value}{only}")
+                lines.append(f"{statement.target} :=\n{to_text(statement.query, pretty=True)};")
+    return "\n".join(lines)
+
+
+def describe(relation: Relation, types: list[tuple[str, str]]) -> str:
+    """The columns of a table or view, one a line, and its key."""
+    width = max(len(name) for name, _ in types)
+    computed = {column.name for column in relation.computed}
+    lines = [f"{n:<{width}}  {t}{'  computed' if n in computed else ''}" for n, t in types]
+    if relation.schema.key:
+        lines.append(f"key: {', '.join(relation.schema.key)}")
+    return "\n".join(lines)
+
+
+def show(
+    statement: sql.Show, catalog: Catalog, declared: Mapping[str, sql.CreateTable | sql.CreateView]
+) -> str:
+    """SHOW TABLES, VIEWS, CONNECTORS, CREATE TABLE and CREATE VIEW."""
+    match statement.what:
+        case "tables":
+            return _listed([r.name for r in catalog if r.kind == "table"])
+        case "views":
+            return _listed([r.name for r in catalog if r.kind == "view"])
+        case "connectors":
+            ways = (("read", SOURCE_TYPES), ("write", SINK_TYPES))
+            both = sorted({*SOURCE_TYPES, *SINK_TYPES})
+            return _listed([f"{n}  {', '.join(way for way, known in ways if n in known)}" for n in both])
+        case "create table" | "create view":
+            relation = catalog.get(statement.name or "", statement.place)
+            return show_create(declared[relation.name.lower()])
+        case _:
+            raise OptionError(
+                f"SHOW {statement.what.upper()} has nothing to show here",
+                hint="Use SHOW TABLES, SHOW VIEWS, SHOW CONNECTORS or SHOW CREATE TABLE.",
+                place=statement.place,
+            )
+
+
+def settings(statement: sql.Set | sql.Reset, values: dict[str, str]) -> list[str]:
+    """Carry out SET and RESET; looking at settings is an answer."""
+    known = [option.name for option, _ in options_of(Settings)]
+    if isinstance(statement, sql.Reset):
+        for name in [statement.key] if statement.key else list(values):
+            values.pop(name, None)
+        return []
+    if statement.key is None:
+        return [_listed([f"{name} = {value}" for name, value in masked(values).items()])]
+    read_options(Settings, {statement.key: statement.value or ""}, owner="SET", place=statement.place)
+    if statement.value is None:
+        return [f"{statement.key} = {values.get(statement.key, '')}"]
+    assert statement.key in known
+    values[statement.key] = statement.value
+    return []
+
+
+def _listed(lines: list[str]) -> str:
+    return "\n".join(lines) if lines else "(none)"

@@ -1,0 +1,121 @@
+"""Both ends of a pipeline: the sources it reads, the sinks it writes, each opened once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from headwater.errors import HeadwaterError
+from headwater.log.events import Delivery
+from headwater.log.positions import Cut, Position
+from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
+from headwater.sinks.base import Sink, SinkContext
+from headwater.sources.base import Report, Source, SourceContext
+
+
+@dataclass
+class Ends:
+    """Sources and sinks by name, and the positions from which on the tables of a source are whole."""
+
+    sources: dict[str, Source] = field(default_factory=dict)
+    sinks: dict[str, Sink] = field(default_factory=dict)
+    whole: dict[str, Position] = field(default_factory=dict)
+
+    def read(self, cut: Cut, limit: int, *, wait: float, upto: Cut | None) -> dict[str, Delivery]:
+        """What each source has after the cut; waits for the first of them at most `wait` seconds."""
+        found: dict[str, Delivery] = {}
+        patience = wait / max(1, len(self.sources))
+        for name, source in self.sources.items():
+            end = upto.of(name) if upto is not None else None
+            if upto is not None and (end is None or end == cut.of(name)):
+                continue
+            delivery = source.read(cut.of(name), limit, wait=60.0 if end else patience, upto=end)
+            if delivery is not None:
+                found[name] = delivery
+        return found
+
+    def now(self) -> dict[str, Position]:
+        """For each source a position before which everything committed by now stands."""
+        return {name: source.now() for name, source in self.sources.items()}
+
+    def reached(self, cut: Cut, target: Mapping[str, Position]) -> bool:
+        """True if the cut is at or after the target in every source."""
+        places = {name: cut.of(name) for name in target}
+        return all((place := places[name]) is not None and place >= end for name, end in target.items())
+
+    def whole_at(self, cut: Cut) -> bool:
+        """True if every table's snapshot is within the cut."""
+        return self.reached(cut, self.whole)
+
+    def commit(self, cut: Cut) -> None:
+        """Everything up to the cut is durably done."""
+        for name, source in self.sources.items():
+            position = cut.of(name)
+            if position is not None:
+                source.commit(position)
+
+
+def open_ends(
+    program: Program, folder: Path, report: Callable[[Report], None], *, cut: Cut, closing: ExitStack
+) -> Ends:
+    """Open the sinks, then start the sources where the cut says; what was started is undone if one fails.
+
+    Sinks first: a sink that is not there must not leave a slot at the source.
+    """
+    ends = Ends()
+    for name, nodes in _by_sink(program).items():
+        context = SinkContext(_pipeline_name(program))
+        sink = nodes[0].type.open([node.table for node in nodes], context)
+        closing.callback(sink.close)
+        ends.sinks[name] = sink
+    started: list[tuple[str, list[TableNode], SourceContext]] = []
+    try:
+        for name, tables in by_source(program).items():
+            context_in = source_context(program, folder, name, report)
+            source = tables[0].type.open([t.table for t in tables], context_in)
+            closing.callback(source.close)
+            whole = source.start(cut.of(name))
+            started.append((name, tables, context_in))
+            if whole is not None:
+                ends.whole[name] = whole
+            ends.sources[name] = source
+    except HeadwaterError:
+        closing.close()
+        for name, tables, context_in in started:
+            if cut.of(name) is None:
+                tables[0].type.forget([t.table for t in tables], context_in)
+        raise
+    return ends
+
+
+def by_source(program: Program) -> dict[str, list[TableNode]]:
+    """The tables of each source."""
+    found: dict[str, list[TableNode]] = {}
+    for table in program.tables.values():
+        found.setdefault(table.source, []).append(table)
+    return found
+
+
+def _by_sink(program: Program) -> dict[str, list[SinkNode]]:
+    """The tables of each sink, each once: a table that several INSERTs write is opened once."""
+    found: dict[str, dict[str, SinkNode]] = {}
+    for node in program.sinks:
+        known = found.setdefault(node.sink, {})
+        if node.table.name in known:
+            both = known[node.table.name].table.append_only and node.table.append_only
+            node = replace(node, table=replace(node.table, append_only=both))
+        known[node.table.name] = node
+    return {name: list(nodes.values()) for name, nodes in found.items()}
+
+
+def source_context(
+    program: Program, folder: Path, source: str, report: Callable[[Report], None]
+) -> SourceContext:
+    """What a source is given: its folder is named after it, so that an edited script finds it again."""
+    return SourceContext(_pipeline_name(program), folder / "log" / fingerprint(source), report)
+
+
+def _pipeline_name(program: Program) -> str:
+    return program.settings.name

@@ -1,0 +1,90 @@
+"""Look inside a script or a saved pipeline, or remove it: explain, verify, drop."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from headwater.errors import StateError
+from headwater.runtime.answers import explain
+from headwater.runtime.compile import compile_script
+from headwater.runtime.ends import by_source, source_context
+from headwater.runtime.facts import BatchDone, Listener
+from headwater.runtime.open import lock, open_engine, with_name
+from headwater.runtime.program import Program
+from headwater.runtime.progress import Progress
+from headwater.runtime.verify import Difference, verify
+from headwater.sources.base import Report
+from headwater.spark.engine import Engine
+from headwater.sql.script import parse_script
+
+
+class _Silent:
+    """Hears everything and says nothing."""
+
+    def report(self, report: Report) -> None:
+        """Nobody looks on."""
+
+    def batch(self, done: BatchDone) -> None:
+        """Nobody looks on."""
+
+
+def explain_script(text: str, *, file: str) -> str:
+    """Plan, strategies and maintaining SQL of every view, INSERT and SELECT of a script, and its own answers."""
+    script = parse_script(text, file)
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_script(script, open_engine("explain", Path(folder), _Silent()))
+    explained = [explain(result, program.views) for result in program.results.values()]
+    return "\n\n".join((*program.answers, *explained))
+
+
+def verify_state(state: Path, *, listener: Listener) -> list[Difference]:
+    """Recompute every result of a saved pipeline from its saved tables; the source is not asked."""
+    with _saved(state, listener) as (program, engine, progress):
+        states = {name: saved.state for name, saved in progress.relations.items()}
+        missing = [name for name in (*program.tables, *program.views) if name not in states]
+        if missing:
+            raise StateError(
+                f'"{missing[0]}" has no saved state yet',
+                hint="Run the pipeline until its first batch is done, then verify.",
+            )
+        for path in (path for one in states.values() for path in one.paths):
+            if not path.exists():
+                return [Difference(path.parent.name, f"the file {path.name} is missing")]
+        return verify(program, engine, states)
+
+
+def drop_state(state: Path, *, listener: Listener) -> None:
+    """Remove what a pipeline made: slots and publications at the source, then its folder."""
+    with _saved(state, listener) as (program, _, _):
+        for name, tables in by_source(program).items():
+            context = source_context(program, state, name, listener.report)
+            tables[0].type.forget([table.table for table in tables], context)
+    shutil.rmtree(state)
+
+
+@contextmanager
+def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, Progress]]:
+    """The saved program of a folder, compiled as it was, and what is saved of it."""
+    if not (state / "progress.db").exists():
+        raise StateError(
+            f'there is no saved state in "{state}"',
+            hint="Give the folder of a pipeline; without --state it is .headwater/<name>.",
+        )
+    with ExitStack() as closing:
+        lock(state, closing)
+        progress = Progress(state)
+        closing.callback(progress.close)
+        text, file, name = (progress.text(k) for k in ("script", "file", "name"))
+        if text is None or file is None or name is None:
+            raise StateError(
+                f'the state in "{state}" never came to its first batch',
+                hint="Run the pipeline again, or remove the folder.",
+            )
+        engine = open_engine(name, state / "work", listener)
+        columns = {n: saved.state.schema for n, saved in progress.relations.items()}
+        program = compile_script(parse_script(text, file), engine, known_columns=columns)
+        yield with_name(program, name), engine, progress

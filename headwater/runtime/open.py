@@ -1,0 +1,153 @@
+"""Open a pipeline: compile the script, find what is saved, connect both ends."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from headwater.errors import StateError
+from headwater.incremental.change_plan import sums_relation
+from headwater.log.positions import Cut
+from headwater.runtime.compile import compile_script
+from headwater.runtime.ends import open_ends
+from headwater.runtime.facts import Listener
+from headwater.runtime.pipeline import Pipeline, fingerprints
+from headwater.runtime.program import Program
+from headwater.runtime.progress import Progress, state_folder
+from headwater.schema import Schema
+from headwater.services.java import java_home
+from headwater.sources.base import Report
+from headwater.spark.engine import Engine
+from headwater.spark.session import open_session
+from headwater.sql import statements as sql
+from headwater.sql.script import parse_script
+from headwater.tables.state import State, remove_unnamed
+
+HOME = Path(".headwater")
+
+
+def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listener) -> Pipeline:
+    """Compile, connect and resume; nothing is changed anywhere if this raises."""
+    script = parse_script(text, file)
+    name = pipeline_name(script, file)
+    folder = state or HOME / name
+    with ExitStack() as closing:
+        engine = open_engine(name, folder / "work", listener)
+        program = with_name(compile_script(script, engine), name)
+        lock(folder, closing)
+        progress = Progress(folder)
+        closing.callback(progress.close)
+        pipeline = _resumed(program, engine, progress, listener, closing)
+        progress.keep_text("name", name)
+        progress.keep_text("script", text)
+        progress.keep_text("file", file)
+        pipeline.closing = closing.pop_all()
+        return pipeline
+
+
+def with_name(program: Program, name: str) -> Program:
+    """The program under the name its State is kept by."""
+    return replace(program, settings=replace(program.settings, name=name))
+
+
+def pipeline_name(script: list[sql.Statement], file: str) -> str:
+    """The name a script gives itself, else the stem of its file."""
+    named = [s.value for s in script if isinstance(s, sql.Set) and s.key == "pipeline.name" and s.value]
+    return named[-1] if named else (Path(file).stem.strip("<>") or "sql")
+
+
+def open_engine(name: str, folder: Path, listener: Listener) -> Engine:
+    """Spark, with words while it starts."""
+    listener.report(Report("spark", "starting Spark"))
+    session = open_session(java_home(), name=f"headwater {name}")
+    listener.report(Report("spark", "starting Spark", 1, 1))
+    return Engine(session, folder)
+
+
+def lock(folder: Path, closing: ExitStack) -> None:
+    """One process at a time works on a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = closing.enter_context((folder / "lock").open("w"))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StateError(
+            f'the state in "{folder}" is in use by another process',
+            hint="Stop the other process, or give this one another --state folder.",
+        ) from None
+
+
+def _resumed(
+    program: Program, engine: Engine, progress: Progress, listener: Listener, closing: ExitStack
+) -> Pipeline:
+    engine.tidy()
+    remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
+    made_from = fingerprints(program)
+    kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}
+    dropped = tuple(name for name in progress.relations if name not in kept)
+    states = {
+        name: kept.get(name) or _empty(progress, name, schema) for name, schema in _schemas(program).items()
+    }
+    _report_catalog(program, progress, kept, listener)
+    cut = _cut(program, progress, kept)
+    ends = open_ends(program, progress.folder, listener.report, cut=cut, closing=closing)
+    progress.cut = cut
+    return Pipeline(
+        name=program.settings.name,
+        folder=progress.folder,
+        program=program,
+        engine=engine,
+        progress=progress,
+        ends=ends,
+        listener=listener,
+        states=states,
+        pending={name for name in program.views if name not in kept},
+        replaced=_replaced(program, progress, kept),
+        dropped=dropped,
+        closing=ExitStack(),
+    )
+
+
+def _schemas(program: Program) -> dict[str, Schema]:
+    schemas = {name: table.schema for name, table in program.tables.items()}
+    for name, view in program.views.items():
+        schemas[name] = view.schema
+        if view.sums_schema is not None:
+            schemas[sums_relation(name)] = view.sums_schema
+    return schemas
+
+
+def _empty(progress: Progress, name: str, schema: Schema) -> State:
+    return State(name, schema, state_folder(progress.folder, name))
+
+
+def _cut(program: Program, progress: Progress, kept: Mapping[str, State]) -> Cut:
+    """Where each source goes on; one that is new, or is read no more, has no place."""
+    names = {table.source for table in program.tables.values()}
+    return Cut(tuple(pair for pair in progress.cut.positions if pair[0] in names))
+
+
+def _replaced(program: Program, progress: Progress, kept: Mapping[str, State]) -> dict[str, State]:
+    """Views that are made anew but had rows of the same columns before: sinks hear only the difference."""
+    return {
+        name: saved.state
+        for name, saved in progress.relations.items()
+        if name in program.views and name not in kept and saved.state.schema == program.views[name].schema
+    }
+
+
+def _report_catalog(
+    program: Program, progress: Progress, kept: Mapping[str, State], listener: Listener
+) -> None:
+    """On a known folder, say what is kept and what is computed anew."""
+    if not progress.relations:
+        return
+    again = [name for name in program.results if name not in kept]
+    tables = [name for name in program.tables if name not in kept]
+    same = [name for name in (*program.tables, *program.results) if name in kept]
+    listener.report(Report("resume", f"keeps {', '.join(same) or 'nothing'}", len(same), len(same)))
+    if again or tables:
+        listener.report(Report("recompute", ", ".join((*tables, *again)), 0, len(again) + len(tables)))

@@ -1,0 +1,218 @@
+"""The wheel: one loop turns all sources and views of a pipeline together.
+
+read whole transactions → step → write the sinks → commit progress → let the sources forget.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from headwater.changes.change_set import ChangeSet
+from headwater.incremental.change_plan import sums_relation
+from headwater.log.events import Delivery
+from headwater.log.positions import Cut
+from headwater.runtime.compaction import compacted
+from headwater.runtime.ends import Ends
+from headwater.runtime.facts import BatchDone, Listener
+from headwater.runtime.program import Program
+from headwater.runtime.progress import Progress, Saved
+from headwater.runtime.sink_keys import check_keys
+from headwater.runtime.step import PlanCache, Step
+from headwater.schema import Schema
+from headwater.spark.engine import Engine
+from headwater.tables.state import State
+from headwater.tables.upsert import changes_of
+
+
+@dataclass
+class Pipeline:
+    """A compiled script that runs. Made by `open_pipeline`."""
+
+    name: str
+    folder: Path
+    program: Program
+    engine: Engine
+    progress: Progress
+    ends: Ends
+    listener: Listener
+    states: dict[str, State]
+    pending: set[str]
+    """Views that have to be computed from nothing, once all their tables are whole."""
+    replaced: Mapping[str, State]
+    """What a former version of a pending view had."""
+    dropped: tuple[str, ...]
+    closing: ExitStack
+    _plans: PlanCache = field(default_factory=PlanCache)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the live SELECTs, in the order of the script."""
+        return self.program.queries
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What EXPLAIN, SHOW and DESCRIBE said."""
+        return self.program.answers
+
+    def cut(self) -> Cut:
+        """The moment at which every answer is true now."""
+        return self.progress.cut
+
+    def schema(self, relation: str) -> Schema:
+        """The columns of a view, insert or live query."""
+        return self.program.results[relation].schema
+
+    def rows(self, relation: str, limit: int = 1000) -> pa.Table:
+        """What is true now of a relation, at most `limit` rows of it."""
+        state = self.states[relation]
+        frame = self.engine.query(f"SELECT * FROM `{relation}__shown`", {f"{relation}__shown": state})
+        return frame.limit(limit).toArrow()
+
+    def step(self, *, wait: float = 0.0) -> BatchDone | None:
+        """Do one batch if there is one within `wait` seconds; None if nothing was to be done."""
+        clock = _Clock()
+        repeat = self.progress.planned_cut if self.progress.planned_batch > self.progress.batch_id else None
+        with clock.stop("read"):
+            deliveries = self.ends.read(
+                self.progress.cut,
+                self.program.settings.batch_rows,
+                wait=0.0 if self._due() else wait,
+                upto=repeat,
+            )
+        cut = self.progress.cut
+        for source, delivery in deliveries.items():
+            cut = cut.moved(source, delivery.position)
+        fill = self.pending if self.ends.whole_at(cut) else set()
+        if not fill and not any(delivery.tables for delivery in deliveries.values()):
+            self._move(cut)
+            return None
+        return self._batch(deliveries, cut, fill, clock)
+
+    def run_once(self) -> None:
+        """Process the snapshot and everything committed before this call, then return."""
+        target = self.ends.now()
+        while self.pending or not self.ends.reached(self.progress.cut, target):
+            self.step(wait=0.2)
+
+    def close(self) -> None:
+        """Stop reading, close the sinks, let the folder go. What is done stays done."""
+        self.closing.close()
+
+    def _due(self) -> bool:
+        return bool(self.pending) and self.ends.whole_at(self.progress.cut)
+
+    def _move(self, cut: Cut) -> None:
+        """Nothing changed, but the log went on: so does the cut."""
+        if cut != self.progress.cut:
+            self.progress.commit(self.progress.batch_id, cut, {})
+            self.ends.commit(cut)
+
+    def _batch(
+        self, deliveries: Mapping[str, Delivery], cut: Cut, fill: set[str], clock: _Clock
+    ) -> BatchDone:
+        batch_id = self.progress.batch_id + 1
+        step = Step(self.engine, self.program, batch_id, self.states)
+        with clock.stop("tables"):
+            rows = self._take(deliveries, step)
+        with clock.stop("views"):
+            self._compute(step, fill)
+        with clock.stop("sinks"):
+            self._write(step, cut)
+        with clock.stop("progress"):
+            self._commit(step, cut)
+        self.pending -= fill
+        self.ends.commit(cut)
+        committed = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
+        shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
+        done = BatchDone(
+            batch_id, cut, rows, shown, dict(clock.seconds), max(committed, default=None), time.time()
+        )
+        self.listener.batch(done)
+        self.engine.tidy()
+        self._compact()
+        return done
+
+    def _take(self, deliveries: Mapping[str, Delivery], step: Step) -> int:
+        rows = 0
+        for delivery in deliveries.values():
+            for name, events in delivery.tables.items():
+                if name in self.program.tables:
+                    rows += events.count
+                    step.take_table(changes_of(events, self.states[name]))
+        return rows
+
+    def _compute(self, step: Step, fill: set[str]) -> None:
+        for node in self.program.views.values():
+            if node.name in fill:
+                step.fill(node, self.replaced.get(node.name))
+            elif node.name not in self.pending:
+                step.compute(node, self._plans)
+
+    def _write(self, step: Step, cut: Cut) -> None:
+        outgoing: dict[str, list[ChangeSet]] = {}
+        for node in self.program.sinks:
+            changes = step.changes.get(node.relation)
+            if changes is None:
+                continue
+            check_keys(node, changes, step.new[node.relation])
+            named = ChangeSet(node.table.name, changes.schema, changes.parts)
+            outgoing.setdefault(node.sink, []).append(named)
+        if outgoing:
+            self.progress.plan(step.batch_id, cut)
+            for sink, changed in outgoing.items():
+                self.ends.sinks[sink].write(changed, step.batch_id)
+
+    def _commit(self, step: Step, cut: Cut) -> None:
+        changed = {
+            name: Saved(self._fingerprint(name), state)
+            for name, state in step.new.items()
+            if name not in self.progress.relations or state != self.progress.relations[name].state
+        }
+        self.progress.commit(step.batch_id, cut, changed, self.dropped)
+        self.dropped = ()
+        self.states = step.new
+
+    def _fingerprint(self, name: str) -> str:
+        return fingerprints(self.program)[name]
+
+    def _compact(self) -> None:
+        """Merge small runs; the State is the same before and after."""
+        merged = compacted(self.engine, self.program, self.states, self.progress.batch_id)
+        if not merged:
+            return
+        before = {path for name in merged for path in self.states[name].paths}
+        saved = {name: Saved(self._fingerprint(name), state) for name, state in merged.items()}
+        self.progress.commit(self.progress.batch_id, self.progress.cut, saved)
+        self.states |= merged
+        for path in before - {path for state in merged.values() for path in state.paths}:
+            path.unlink(missing_ok=True)
+        self.engine.tidy()
+
+
+def fingerprints(program: Program) -> dict[str, str]:
+    """What each stored relation was made from; partial sums share it with their view."""
+    known = {name: table.fingerprint for name, table in program.tables.items()}
+    for name, view in program.views.items():
+        known[name] = view.fingerprint
+        if view.sums_schema is not None:
+            known[sums_relation(name)] = view.fingerprint
+    return known
+
+
+class _Clock:
+    """Seconds by stop of the way."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stop(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - begin

@@ -1,0 +1,112 @@
+"""A compiled script: what is read, what is kept, what is written, in the order in which it is computed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from headwater.incremental.block import Block
+from headwater.incremental.differentiate import Maintained
+from headwater.plan.nodes import Plan
+from headwater.schema import Column, Schema
+from headwater.settings import Settings
+from headwater.sinks.base import SinkTable, SinkType
+from headwater.sources.base import SourceTable, SourceType
+
+
+@dataclass(frozen=True)
+class TableNode:
+    """A table that is read: how its source sees it and by which connector."""
+
+    name: str
+    schema: Schema
+    connector: str
+    type: SourceType
+    table: SourceTable
+    fingerprint: str
+
+    @property
+    def source(self) -> str:
+        """The name of the source that delivers it: tables that share a position share it."""
+        return f"{self.connector} {self.type.group(self.table.options)}"
+
+
+@dataclass(frozen=True)
+class ViewNode:
+    """A stored relation that is computed: a block, its schema, and what it was made from."""
+
+    name: str
+    schema: Schema
+    maintained: Maintained
+    fingerprint: str
+    sums_schema: Schema | None = None
+
+    @property
+    def block(self) -> Block:
+        """Its block."""
+        return self.maintained.block
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a user asked for by name: a view, an INSERT INTO or a live SELECT, with its plan and its own query."""
+
+    name: str
+    kind: Literal["view", "insert", "query"]
+    schema: Schema
+    plan: Plan
+    query_text: str
+    """The bound query, to be run from nothing over the relations it names."""
+    reads: tuple[str, ...]
+    nodes: tuple[str, ...]
+    """The stored relations that keep it, hidden ones first, its own last."""
+    append_only: bool = False
+
+
+@dataclass(frozen=True)
+class SinkNode:
+    """An INSERT INTO: the relation whose changes go to a table of a sink."""
+
+    relation: str
+    connector: str
+    type: SinkType
+    table: SinkTable
+
+    @property
+    def sink(self) -> str:
+        """The name of the sink that writes it: tables that commit together share it."""
+        return f"{self.connector} {self.type.group(self.table.options)}"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything a script declares."""
+
+    settings: Settings
+    tables: Mapping[str, TableNode]
+    views: Mapping[str, ViewNode]
+    results: Mapping[str, Result]
+    sinks: tuple[SinkNode, ...]
+    answers: tuple[str, ...] = ()
+    """What EXPLAIN, SHOW and DESCRIBE said, in order."""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The live SELECTs in order."""
+        return tuple(r.name for r in self.results.values() if r.kind == "query")
+
+
+def sums_schema(node: Maintained, schemas: Mapping[str, str]) -> Schema | None:
+    """The schema of a block's partial sums; `schemas` types the core items."""
+    columns = node.sum_columns
+    if columns is None or node.block.group is None:
+        return None
+    keys = [Column(key, schemas[key]) for key in node.block.group.keys]
+    return Schema((*keys, *[Column(name, kind) for name, kind in columns]))
+
+
+def fingerprint(*parts: Any) -> str:
+    """A short name for what something was made from: equal parts, equal name."""
+    return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:16]

@@ -1,0 +1,155 @@
+"""Progress: one atomic record of what is durably done.
+
+A SQLite file in the pipeline's folder says: the batch, its cut, the relations and the runs their State is made of. It is
+written after the sinks, in one transaction; before the sinks the cut a batch will end at is written down, so that after
+a crash the very same batch is done again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.errors import StateError
+from headwater.log.positions import Cut, cut_from_json
+from headwater.schema import schema_from_json
+from headwater.tables.state import Run, State
+
+FORMAT = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS progress (one INTEGER PRIMARY KEY CHECK (one = 1), batch INTEGER, cut TEXT);
+CREATE TABLE IF NOT EXISTS planned (one INTEGER PRIMARY KEY CHECK (one = 1), batch INTEGER, cut TEXT);
+CREATE TABLE IF NOT EXISTS relations (name TEXT PRIMARY KEY, fingerprint TEXT, schema TEXT);
+CREATE TABLE IF NOT EXISTS runs (relation TEXT, number INTEGER, file TEXT, rows INTEGER, PRIMARY KEY (relation, number));
+"""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A relation as progress knows it: its State and what it was made from."""
+
+    fingerprint: str
+    state: State
+
+
+class Progress:
+    """The record of one pipeline. Reads are from memory; every write is one durable transaction."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._connection = _opened(folder / "progress.db")
+        self.batch_id, self.cut = self._place("progress")
+        self.planned_batch, self.planned_cut = self._place("planned")
+        self.relations = dict(self._relations())
+
+    def keep_text(self, name: str, value: str) -> None:
+        """Keep a text beside the record (the pipeline's name, its script)."""
+        with self._connection:
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def text(self, name: str) -> str | None:
+        """The text kept under a name."""
+        found = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def plan(self, batch_id: int, cut: Cut) -> None:
+        """Write down the cut a batch will end at, before any sink hears of it."""
+        with self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO planned VALUES (1, ?, ?)", (batch_id, json.dumps(cut.to_json()))
+            )
+        self.planned_batch, self.planned_cut = batch_id, cut
+
+    def commit(
+        self, batch_id: int, cut: Cut, changed: Mapping[str, Saved], dropped: Iterable[str] = ()
+    ) -> None:
+        """A batch is done: its number, its cut, and the new State of every relation that changed."""
+        with self._connection:
+            for name in dropped:
+                self._connection.execute("DELETE FROM relations WHERE name = ?", (name,))
+                self._connection.execute("DELETE FROM runs WHERE relation = ?", (name,))
+            for name, saved in changed.items():
+                self._save(name, saved)
+            self._connection.execute(
+                "INSERT OR REPLACE INTO progress VALUES (1, ?, ?)", (batch_id, json.dumps(cut.to_json()))
+            )
+        for name in dropped:
+            self.relations.pop(name, None)
+        self.relations.update(changed)
+        self.batch_id, self.cut = batch_id, cut
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    def _save(self, name: str, saved: Saved) -> None:
+        known = self.relations.get(name)
+        schema = json.dumps(saved.state.schema.to_json())
+        if known is None or known.fingerprint != saved.fingerprint:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO relations VALUES (?, ?, ?)", (name, saved.fingerprint, schema)
+            )
+        before = known.state.runs if known is not None else ()
+        pairs = itertools.takewhile(
+            lambda pair: pair[0] == pair[1], zip(before, saved.state.runs, strict=False)
+        )
+        keep = sum(1 for _ in pairs)
+        self._connection.execute("DELETE FROM runs WHERE relation = ? AND number >= ?", (name, keep))
+        rows = [
+            (name, number, str(run.path.relative_to(self.folder)), run.rows)
+            for number, run in enumerate(saved.state.runs)
+            if number >= keep
+        ]
+        self._connection.executemany("INSERT INTO runs VALUES (?, ?, ?, ?)", rows)
+
+    def _place(self, table: str) -> tuple[int, Cut]:
+        found = self._connection.execute(f"SELECT batch, cut FROM {table}").fetchone()
+        return (0, Cut()) if found is None else (int(found[0]), cut_from_json(json.loads(found[1])))
+
+    def _relations(self) -> Iterable[tuple[str, Saved]]:
+        runs: dict[str, list[Run]] = {}
+        for relation, file, rows in self._connection.execute(
+            "SELECT relation, file, rows FROM runs ORDER BY relation, number"
+        ):
+            runs.setdefault(relation, []).append(Run(self.folder / file, rows))
+        for name, fingerprint, schema in self._connection.execute("SELECT * FROM relations"):
+            where = state_folder(self.folder, name)
+            state = State(name, schema_from_json(json.loads(schema)), where, tuple(runs.get(name, ())))
+            yield name, Saved(fingerprint, state)
+
+
+def state_folder(folder: Path, relation: str) -> Path:
+    """Where the runs of a relation lie; names that are no file names are spelt in hexadecimal."""
+    plain = relation.replace("_", "a").isalnum() and relation.isascii()
+    return folder / "state" / (relation.lower() if plain else relation.encode().hex())
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(path, isolation_level="IMMEDIATE", check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(_TABLES)
+        found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+        if found is None:
+            with connection:
+                connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
+        elif int(found[0]) > FORMAT:
+            raise StateError(
+                f"the saved state has format {found[0]}, this version reads up to {FORMAT}",
+                hint="Use the newer version that wrote it, or another --state folder.",
+            )
+    except (sqlite3.DatabaseError, ValueError) as problem:
+        raise StateError(
+            f'the saved state in "{path.parent}" cannot be read',
+            detail=str(problem),
+            hint="If it is damaged, remove it with: headwater drop --state "
+            f"{path.parent}; the next run starts with a new snapshot.",
+        ) from None
+    return connection

@@ -1,0 +1,101 @@
+"""One step: from the changes of tables to the changes of every view, all at one cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from sqlglot import exp
+
+from headwater.changes.change_set import ChangeSet, Files, Rows
+from headwater.incremental.change_plan import ChangePlan, sums_relation
+from headwater.incremental.differentiate import differentiate, first
+from headwater.incremental.weights import consolidated
+from headwater.runtime.program import Program, ViewNode
+from headwater.schema import Schema
+from headwater.spark.engine import Before, Engine
+from headwater.tables.state import State, appended
+
+
+@dataclass
+class Step:
+    """The States before and after a batch and the changes between; grows relation by relation."""
+
+    engine: Engine
+    program: Program
+    batch_id: int
+    old: dict[str, State]
+    new: dict[str, State] = field(default_factory=dict)
+    changes: dict[str, ChangeSet] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.new = dict(self.old)
+
+    def take_table(self, changes: ChangeSet) -> None:
+        """A table changed."""
+        if changes.count == 0:
+            return
+        self.changes[changes.relation] = changes
+        self._append(changes)
+
+    def compute(self, node: ViewNode, plans: PlanCache) -> None:
+        """Bring one view up to date, if something it reads changed."""
+        changed = frozenset(name for name in node.block.inputs if name in self.changes)
+        if changed:
+            self._run(node, plans.change(node, changed), is_first=False)
+
+    def fill(self, node: ViewNode, replaced: State | None) -> None:
+        """Compute a view from nothing; what a former version of it had is taken back in the same change."""
+        self._run(node, first(node.maintained), is_first=True)
+        if replaced is not None and replaced.runs:
+            come = self.changes.get(node.name)
+            parts = come.parts if come is not None else ()
+            both = ChangeSet(
+                node.name, node.schema, (Files(replaced.paths, replaced.rows, negated=True), *parts)
+            )
+            self.changes[node.name] = self._consolidated(both)
+
+    def _run(self, node: ViewNode, plan: ChangePlan, *, is_first: bool) -> None:
+        names = {plan.statements[-1].target: node.schema.names}
+        before = Before(self.old, self.new, self.changes)
+        results = self.engine.run(plan, before, first=is_first, names=names)
+        if plan.sums is not None and node.sums_schema is not None:
+            self._append(_changes(sums_relation(node.name), node.sums_schema, results[plan.sums]))
+        made = results.get(plan.statements[-1].target)
+        if made is None:
+            return
+        changes = _changes(node.name, node.schema, made)
+        if changes.count:
+            self.changes[node.name] = changes
+            self._append(changes)
+
+    def _append(self, changes: ChangeSet) -> None:
+        state = self.new[changes.relation]
+        self.new[changes.relation] = appended(state, changes, self.batch_id)
+
+    def _consolidated(self, changes: ChangeSet) -> ChangeSet:
+        frame = self.engine.frame(changes)
+        frame.createOrReplaceTempView("replaced")
+        rows = exp.select("*").from_("replaced")
+        made = self.engine.saved(self.engine.sql(consolidated(rows, changes.schema.names)))
+        return _changes(changes.relation, changes.schema, made)
+
+
+@dataclass
+class PlanCache:
+    """Change plans by view and by which of its inputs changed: each is made once."""
+
+    _plans: dict[tuple[str, frozenset[str]], ChangePlan] = field(default_factory=dict)
+
+    def change(self, node: ViewNode, changed: frozenset[str]) -> ChangePlan:
+        """The change plan of a view for a set of changed inputs."""
+        key = (node.name, changed)
+        if key not in self._plans:
+            self._plans[key] = differentiate(node.maintained, changed)
+        return self._plans[key]
+
+
+def _changes(relation: str, schema: Schema, made: pa.Table | Files) -> ChangeSet:
+    if isinstance(made, Files):
+        return ChangeSet(relation, schema, (made,))
+    return ChangeSet(relation, schema, (Rows(made),) if made.num_rows else ())

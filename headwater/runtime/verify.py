@@ -1,0 +1,75 @@
+"""Verify: recompute every result from the tables' State and compare with what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from sqlglot import exp
+
+from headwater.errors import StateError
+from headwater.incremental.change_plan import sums_relation
+from headwater.incremental.differentiate import first
+from headwater.incremental.rules.aggregate import merged_sums
+from headwater.runtime.program import Program, Result, ViewNode
+from headwater.schema import WEIGHT
+from headwater.spark.compare import differences
+from headwater.spark.engine import Before, Engine
+from headwater.spark.types import struct_of
+from headwater.tables.state import State
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where what is saved is not what the query gives."""
+
+    relation: str
+    detail: str
+
+
+def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> list[Difference]:
+    """All differences between the saved results and the same queries run from nothing on the saved tables."""
+    found: list[Difference] = []
+    truth = {name: engine.bag(states[name]) for name in program.tables}
+    try:
+        for result in program.results.values():
+            truth[result.name] = _recomputed(result, engine, truth)
+            saved = engine.bag(states[result.name])
+            found += [Difference(result.name, line) for line in differences(truth[result.name], saved)]
+        for node in program.views.values():
+            found += [Difference(sums_relation(node.name), line) for line in _sums(node, engine, states)]
+    except PySparkException as problem:
+        raise StateError(
+            "the saved state cannot be read",
+            detail=str(problem).splitlines()[0],
+            hint="Remove it with headwater drop and start again with a new snapshot.",
+        ) from None
+    return found
+
+
+def _recomputed(result: Result, engine: Engine, truth: Mapping[str, DataFrame]) -> DataFrame:
+    """The user's own query, over recomputed views where it reads views."""
+    for name in result.reads:
+        engine.register(name, truth[name])
+    struct = struct_of(result.schema)
+    frame = engine.spark.sql(result.query_text)
+    typed = [frame[i].cast(field.dataType).alias(field.name) for i, field in enumerate(struct.fields)]
+    return frame.select(*typed)
+
+
+def _sums(node: ViewNode, engine: Engine, states: Mapping[str, State]) -> list[str]:
+    """Partial sums that are not what the inputs' State adds up to."""
+    if node.maintained.measures is None or node.block.group is None:
+        return []
+    adding = first(node.maintained).statements[0]
+    before = Before(states, states, {})
+    expected = engine.statement(adding, before)
+    engine.register("verified_sums", engine.weighted(states[sums_relation(node.name)]))
+    rows = exp.select("*").from_("verified_sums")
+    keys, measures = node.block.group.keys, node.maintained.measures
+    saved = engine.sql(merged_sums(rows, keys, measures))
+    engine.register("expected_sums", expected)
+    again = engine.sql(merged_sums(exp.select("*").from_("expected_sums"), keys, measures))
+    return differences(again.drop(WEIGHT), saved.drop(WEIGHT))

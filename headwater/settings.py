@@ -1,0 +1,19 @@
+"""What SET can set: few things, each with a right default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater.options import option
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a pipeline."""
+
+    name: str = option(
+        "pipeline.name", "the name under which State and slots are kept; else the file's stem", default=""
+    )
+    batch_rows: int = option(
+        "headwater.batch.rows", "about how many rows one batch takes at most", default=200_000
+    )

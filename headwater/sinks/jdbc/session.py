@@ -1,0 +1,183 @@
+"""A connection to Postgres that can be lost and made again, and what its errors mean."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg2
+import psycopg2.extensions
+
+from headwater.errors import SinkError
+from headwater.options import Secret
+from headwater.sinks.base import SinkTable
+from headwater.sinks.jdbc.options import Address, secrets_of
+
+CONNECT_SECONDS = 10
+SILENT_MILLISECONDS = 60_000
+"""A server that does not acknowledge what it is sent for so long is taken for lost."""
+
+AGAIN = {
+    "40P01": "deadlock",
+    "40001": "serialization failure",
+    "57P01": "the server ended the session",
+    "57P02": "the server crashed",
+    "57P03": "the server is starting",
+    "53300": "too many connections",
+}
+"""Errors after which the same transaction can succeed."""
+
+
+class Session:
+    """One connection, opened when it is needed."""
+
+    def __init__(self, address: Address, tables: Sequence[SinkTable]) -> None:
+        self.address = address
+        self._password: Secret | None = tables[0].options.password
+        self._secrets = tuple(secret for table in tables for secret in secrets_of(table.options))
+        self._connection: Any = None
+
+    @property
+    def is_connected(self) -> bool:
+        """True if there was a connection that is not known to be lost."""
+        return self._connection is not None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """A cursor whose work is committed at the end, or undone."""
+        connection = self._connected()
+        try:
+            with connection.cursor() as cursor:
+                yield cursor
+            connection.commit()
+        except BaseException:
+            self._undo()
+            raise
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def hide(self, text: str) -> str:
+        """A text without any secret of the options."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())
+
+    def _connected(self) -> Any:
+        if self._connection is None or self._connection.closed:
+            where = self.address
+            settings: dict[str, object] = {
+                "application_name": "headwater",
+                "connect_timeout": CONNECT_SECONDS,
+                "keepalives_idle": 30,
+                "tcp_user_timeout": SILENT_MILLISECONDS,
+            }
+            connection = psycopg2.connect(
+                host=where.host,
+                port=where.port,
+                dbname=where.database,
+                user=where.user or getpass.getuser(),
+                password=self._password.reveal() if self._password else None,
+                **(settings | dict(where.settings)),
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _prepare(self, connection: Any) -> None:
+        connection.set_session(isolation_level=psycopg2.extensions.ISOLATION_LEVEL_READ_COMMITTED)
+        with connection.cursor() as cursor:
+            # Times are sent as text: without a zone in the session they would mean another moment.
+            cursor.execute("SET TIME ZONE 'UTC'")
+            cursor.execute("SET client_encoding = 'UTF8'")
+            if self.address.schema:
+                cursor.execute(
+                    "SELECT set_config('search_path', quote_ident(%s), false)", [self.address.schema]
+                )
+        connection.commit()
+
+    def _undo(self) -> None:
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            connection.rollback()
+        except psycopg2.Error:
+            # The server undoes what a lost connection began.
+            self.close()
+
+
+def can_try_again(error: psycopg2.Error) -> bool:
+    """True if the connection was lost or the server asks to try again: nothing of the transaction is done."""
+    code = error.pgcode
+    if code is None:
+        return isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError)
+    return code in AGAIN or code.startswith("08")
+
+
+def unreachable(session: Session, error: psycopg2.Error, table: SinkTable) -> SinkError:
+    """Why no connection came about."""
+    where = session.address
+    said = session.hide(str(error))
+    hint = next(
+        (hint for seen, hint in _CONNECT_HINTS if seen in said), "Check the option 'url' and the network."
+    )
+    return SinkError(
+        session.hide(f"cannot connect to Postgres at {where.host}:{where.port}, database '{where.database}'"),
+        detail=f"{said}.",
+        hint=hint,
+        place=table.place,
+    )
+
+
+_CONNECT_HINTS = (
+    ("password authentication failed", "Check the options 'username' and 'password'."),
+    ("no password supplied", "Add the option 'password'."),
+    ("role", "Check the option 'username'."),
+    ("database", "Check the name after the last slash of the option 'url', or create the database."),
+    ("translate host name", "Check the host in the option 'url'."),
+    ("Connection refused", "Start the server, or check host and port in the option 'url'."),
+    ("timeout", "Check host and port in the option 'url', and that no firewall lies between."),
+    ("SSL", "Check the parameter sslmode of the option 'url'."),
+    ("too many clients", "Raise max_connections of the server, or close other sessions."),
+)
+
+_WRITE_HINTS = {
+    "22001": "Widen the column, or shorten the value in the query.",
+    "22003": "Widen the column's type.",
+    "22021": "Remove the character 0 in the query: Postgres text cannot hold it.",
+    "22P02": "Cast the value in the query to what the column takes.",
+    "22P05": "Remove the character 0 in the query: Postgres text cannot hold it.",
+    "23502": "Make the column nullable, or replace NULL in the query with COALESCE.",
+    "23503": "The tables it refers to must have the row first: remove the constraint from the sink table.",
+    "23505": "Another unique index of the table forbids the row: remove it, or make it the sink's key.",
+    "23514": "Change the table's CHECK constraint, or the query.",
+    "25006": "Connect to the primary server.",
+    "42501": "Grant INSERT, UPDATE, DELETE and SELECT on the table to the user.",
+    "42703": "The table was altered: restart the pipeline, or put the column back.",
+    "42P01": "The table was dropped: create it again.",
+    "42P10": "The unique index on the key was dropped: create it again.",
+    "53100": "Free space on the server's disk.",
+}
+
+
+def refused(session: Session, error: psycopg2.Error, table: SinkTable) -> SinkError:
+    """Why the server did not take the rows of a table."""
+    diagnosis = error.diag
+    said = diagnosis.message_primary or str(error)
+    more = [text for text in (diagnosis.message_detail, diagnosis.context) if text]
+    return SinkError(
+        session.hide(f"Postgres refused the rows of sink table '{table.name}': {said}"),
+        detail=session.hide(" ".join(more)),
+        hint=_WRITE_HINTS.get(error.pgcode or "", "Check the table and the log of the server."),
+        place=table.place,
+    )

@@ -1,0 +1,26 @@
+"""Which connectors can be written: one literal table, then entry points of the group `headwater.sinks`."""
+
+from __future__ import annotations
+
+from headwater.errors import Place
+from headwater.options import SINKS, find_connector
+from headwater.sinks.base import SinkType
+from headwater.sinks.blackhole import BLACKHOLE
+from headwater.sinks.jdbc.sink import JDBC
+from headwater.sinks.print import PRINT
+from headwater.sinks.values import VALUES
+
+SINK_TYPES: dict[str, SinkType] = {
+    "blackhole": BLACKHOLE,
+    "jdbc": JDBC,
+    "print": PRINT,
+    "values": VALUES,
+}
+
+ONLY_READ = ("datagen", "postgres-cdc")
+"""Connectors of the sources that cannot be written; a test holds this against the sources' own table."""
+
+
+def sink_type(name: str | None, place: Place | None) -> SinkType:
+    """The sink behind `'connector' = name`; None stands for a table that names no connector."""
+    return find_connector(name, SINK_TYPES, group=SINKS, other_way=ONLY_READ, place=place)

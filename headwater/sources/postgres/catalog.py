@@ -1,0 +1,225 @@
+"""What the server's catalog says of tables and types."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.errors import Place, SourceError
+from headwater.schema import Column, Schema
+from headwater.sources.postgres.connect import address_of, connect
+from headwater.sources.postgres.options import PostgresOptions
+from headwater.sources.postgres.types import ServerType, spark_type
+
+FULL, KEY, NONE = "full", "key", "none"
+
+
+@dataclass(frozen=True)
+class ServerColumn:
+    """A column at the server."""
+
+    name: str
+    type_oid: int
+    type: ServerType
+    generated: bool
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What the server logs of a row that changes or goes: all of it, its key, or nothing."""
+
+    kind: str
+    key: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServerTable:
+    """A table at the server."""
+
+    oid: int
+    schema: str
+    name: str
+    kind: str
+    """Postgres' letter: r table, p partitioned, v view, m materialized view, f foreign table."""
+    unlogged: bool
+    primary_key: tuple[str, ...]
+    columns: tuple[ServerColumn, ...]
+    estimate: int | None
+    """About how many rows it has; None if the server never counted."""
+
+    def column(self, name: str) -> ServerColumn | None:
+        """The column of that name; an exact match wins over one that differs in case."""
+        exact = [c for c in self.columns if c.name == name]
+        loose = [c for c in self.columns if c.name.lower() == name.lower()]
+        return next(iter(exact + loose), None)
+
+
+def describe(options: PostgresOptions) -> Schema:
+    """A table's own columns and primary key, for a declaration without a column list."""
+    with connect(address_of(options, "headwater")) as opened, opened.cursor() as cursor:
+        found = find_table(cursor, options.schema, options.table)
+        opened.close()
+    columns = tuple(Column(c.name, spark_type(c.type)) for c in found.columns if not c.generated)
+    return Schema(columns, found.primary_key)
+
+
+def find_table(cursor: Any, schema: str, table: str, *, place: Place | None = None) -> ServerTable:
+    """A table by name, or an error that names what is near."""
+    cursor.execute(
+        "SELECT c.oid, c.relkind, c.relpersistence = 'u', c.reltuples::float8"
+        " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
+        (schema, table),
+    )
+    row = cursor.fetchone()
+    if row is None:
+        raise _missing(cursor, schema, table, place)
+    oid, kind, unlogged, estimate = row
+    if kind == "p":
+        estimate = _partition_estimate(cursor, oid)
+    return ServerTable(
+        oid,
+        schema,
+        table,
+        kind,
+        unlogged,
+        _index_keys(cursor, oid).get("primary", ()),
+        _columns(cursor, oid),
+        None if estimate is None or estimate < 0 else int(estimate),
+    )
+
+
+def identity_of(cursor: Any, table: ServerTable) -> tuple[str, Identity]:
+    """The replica identity of a table and the relation that decides it: for partitions, the weakest one."""
+    cursor.execute(
+        "SELECT c.oid, c.oid::regclass::text, c.relreplident FROM pg_class c WHERE c.oid IN"
+        " (SELECT relid FROM pg_partition_tree(%s) WHERE isleaf UNION ALL SELECT %s WHERE %s)",
+        (table.oid, table.oid, table.kind == "r"),
+    )
+    found = [
+        (str(name), _identity(cursor, oid, letter)) for oid, name, letter in dict.fromkeys(cursor.fetchall())
+    ]
+    if not found:
+        # Without partitions nothing can be logged yet; new ones take over the key of the table.
+        return table.name, Identity(KEY, table.primary_key) if table.primary_key else Identity(FULL)
+    return min(found, key=lambda pair: (NONE, KEY, FULL).index(pair[1].kind))
+
+
+def resolving_key(options: PostgresOptions) -> tuple[str, ...]:
+    """The columns by which an old row has to be looked up; none if the server logs whole rows."""
+    with connect(address_of(options, "headwater")) as opened, opened.cursor() as cursor:
+        _, identity = identity_of(cursor, find_table(cursor, options.schema, options.table))
+        opened.close()
+    return identity.key
+
+
+def types_of(cursor: Any, oids: Sequence[int]) -> dict[int, ServerType]:
+    """Types by oid, domains resolved to what they are made of."""
+    cursor.execute(
+        "WITH RECURSIVE chain AS ("
+        " SELECT oid AS start, oid, typtype, typbasetype, typtypmod FROM pg_type WHERE oid = ANY(%s)"
+        " UNION ALL SELECT c.start, b.oid, b.typtype, b.typbasetype, greatest(c.typtypmod, b.typtypmod)"
+        " FROM chain c JOIN pg_type b ON b.oid = c.typbasetype WHERE c.typtype = 'd')"
+        " SELECT chain.start, t.typname, e.typname, chain.typtypmod FROM chain"
+        " JOIN pg_type t ON t.oid = chain.oid"
+        " LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typsubscript = 'array_subscript_handler'::regproc"
+        " WHERE chain.typtype <> 'd'",
+        (list(oids),),
+    )
+    return {
+        start: ServerType(element or name, modifier, element is not None)
+        for start, name, element, modifier in cursor.fetchall()
+    }
+
+
+def nearest(name: str, known: Sequence[str], what: str) -> str:
+    """A hint with the name that is most like the one asked for."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"Did you mean '{near[0]}'?"
+    return f"The {what} are {', '.join(known[:20])}." if known else f"There are no {what}."
+
+
+def _columns(cursor: Any, oid: int) -> tuple[ServerColumn, ...]:
+    cursor.execute(
+        "SELECT attname, atttypid, atttypmod, attgenerated <> '' FROM pg_attribute"
+        " WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+        (oid,),
+    )
+    rows = cursor.fetchall()
+    types = types_of(cursor, [row[1] for row in rows])
+    return tuple(
+        ServerColumn(name, kind, _modified(types[kind], modifier), generated)
+        for name, kind, modifier, generated in rows
+    )
+
+
+def _modified(kind: ServerType, modifier: int) -> ServerType:
+    return kind if modifier < 0 else ServerType(kind.name, modifier, kind.is_array)
+
+
+def _index_keys(cursor: Any, oid: int) -> dict[str, tuple[str, ...]]:
+    """The columns of the primary key, and of the indexes that can serve as replica identity."""
+    cursor.execute(
+        "SELECT i.indisprimary, i.indisreplident, i.indimmediate,"
+        " (SELECT array_agg(a.attname::text ORDER BY k.ord) FROM unnest(i.indkey) WITH ORDINALITY k (num, ord)"
+        "  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.ord <= i.indnkeyatts)"
+        " FROM pg_index i WHERE i.indrelid = %s AND (i.indisprimary OR i.indisreplident)",
+        (oid,),
+    )
+    keys: dict[str, tuple[str, ...]] = {}
+    for primary, chosen, immediate, names in cursor.fetchall():
+        if primary:
+            keys["primary"] = tuple(names)
+        if primary and immediate:
+            keys["d"] = tuple(names)
+        if chosen:
+            keys["i"] = tuple(names)
+    return keys
+
+
+def _identity(cursor: Any, oid: int, letter: str) -> Identity:
+    if letter == "f":
+        return Identity(FULL)
+    key = _index_keys(cursor, oid).get(letter)
+    return Identity(KEY, key) if key else Identity(NONE)
+
+
+def _partition_estimate(cursor: Any, oid: int) -> float | None:
+    cursor.execute(
+        "SELECT sum(greatest(c.reltuples, 0))::float8 FROM pg_partition_tree(%s) p"
+        " JOIN pg_class c ON c.oid = p.relid WHERE p.isleaf",
+        (oid,),
+    )
+    row = cursor.fetchone()
+    return None if row is None or not row[0] else float(row[0])
+
+
+def _missing(cursor: Any, schema: str, table: str, place: Place | None) -> SourceError:
+    cursor.execute("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1")
+    schemas = [name for (name,) in cursor.fetchall() if name != "information_schema"]
+    if schema not in schemas:
+        return SourceError(
+            f"the database has no schema '{schema}'",
+            detail=f"Table '{schema}.{table}' was asked for.",
+            hint=nearest(schema, schemas, "schemas"),
+            place=place,
+        )
+    cursor.execute(
+        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.relkind IN ('r', 'p') AND n.nspname = ANY(%s) ORDER BY 2",
+        (schemas,),
+    )
+    tables = cursor.fetchall()
+    elsewhere = [where for where, name in tables if name == table]
+    hint = nearest(table, [name for where, name in tables if where == schema], "tables")
+    if elsewhere:
+        hint = f"There is one in schema '{elsewhere[0]}': set 'schema-name' = '{elsewhere[0]}'."
+    return SourceError(
+        f"the schema '{schema}' has no table '{table}'",
+        detail=f"The database has {len(tables)} tables in {len(schemas)} schemas.",
+        hint=hint,
+        place=place,
+    )

@@ -1,0 +1,171 @@
+"""The options of `'connector' = 'postgres-cdc'`, named and meant as Flink does."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from headwater.errors import OptionError
+from headwater.options import Secret, option
+from headwater.sources.base import SourceTable
+
+INITIAL, LATEST, COMMITTED, SNAPSHOT = "initial", "latest-offset", "committed-offset", "snapshot"
+
+_SLOT = re.compile(r"[a-z0-9_]{1,63}")
+
+_IGNORED = {
+    # Debezium option: the values that ask for what happens here anyway (none listed: any)
+    "plugin.name": ("pgoutput",),
+    "snapshot.mode": ("initial",),
+    "publication.autocreate.mode": ("filtered",),
+    "slot.drop.on.stop": ("false",),
+    "decimal.handling.mode": (),
+    "heartbeat.interval.ms": (),
+}
+
+_INSTEAD = {
+    ("snapshot.mode", "never"): "'scan.startup.mode' = 'latest-offset'",
+    ("snapshot.mode", "no_data"): "'scan.startup.mode' = 'latest-offset'",
+    ("snapshot.mode", "initial_only"): "'scan.startup.mode' = 'snapshot'",
+}
+
+
+@dataclass(frozen=True)
+class PostgresOptions:
+    """How a table of a Postgres database is found and read."""
+
+    hostname: str = option("hostname", "the host the server runs on")
+    username: str = option("username", "the role to connect as; it needs REPLICATION and SELECT")
+    password: Secret = option("password", "the password of the role")
+    database: str = option("database-name", "the database")
+    table: str = option("table-name", "the table")
+    port: int = option("port", "the port the server listens on", default=5432)
+    schema: str = option("schema-name", "the schema the table stands in", default="public")
+    slot: str = option(
+        "slot.name",
+        "the replication slot; without it a stable name is made from the pipeline's name and the database",
+        default="",
+    )
+    plugin: str = option(
+        "decoding.plugin.name",
+        "how the server writes its log; only pgoutput, which every Postgres has",
+        default="pgoutput",
+        choices=("pgoutput",),
+    )
+    startup: str = option(
+        "scan.startup.mode",
+        "initial: all rows, then the changes; latest-offset: only changes from now on; committed-offset: from"
+        " where the slot stands; snapshot: all rows, no changes",
+        default=INITIAL,
+        choices=(INITIAL, LATEST, COMMITTED, SNAPSHOT),
+    )
+    debezium: dict[str, str] = option(
+        "debezium.", "options of Debezium that have a meaning here; others are refused by name", prefix=True
+    )
+
+    def __post_init__(self) -> None:
+        for name, value in self.debezium.items():
+            _check_debezium(name, value)
+        if not 0 < self.port < 65536:
+            raise OptionError(
+                f"option 'port' does not take the value '{self.port}'", detail="It takes 1 to 65535."
+            )
+        given = self.slot or self.debezium.get("slot.name", "")
+        if given and not _SLOT.fullmatch(given):
+            raise OptionError(
+                f"option 'slot.name' does not take the value '{given}'",
+                detail="A slot's name has 1 to 63 lower-case letters, digits and underscores.",
+                hint=f"Use '{re.sub('[^a-z0-9_]', '_', given.lower())[:63]}'.",
+            )
+
+
+def _check_debezium(name: str, value: str) -> None:
+    if name in ("slot.name", "publication.name"):
+        return
+    if (name, value) in _INSTEAD:
+        raise OptionError(
+            f"option 'debezium.{name}' = '{value}' is not used here",
+            hint=f"Write {_INSTEAD[name, value]} instead.",
+        )
+    if name not in _IGNORED:
+        known = ", ".join(f"debezium.{n}" for n in ("slot.name", "publication.name", *_IGNORED))
+        raise OptionError(
+            f"option 'debezium.{name}' has no meaning here",
+            detail=f"Headwater reads the log itself, without Debezium. It understands {known}.",
+            hint="Remove it.",
+        )
+    if _IGNORED[name] and value not in _IGNORED[name]:
+        raise OptionError(
+            f"option 'debezium.{name}' does not take the value '{value}' here",
+            detail=f"It takes {', '.join(_IGNORED[name])}.",
+            hint="Remove it.",
+        )
+
+
+def group(options: PostgresOptions) -> str:
+    """Tables of one database share one slot, one publication and one position."""
+    return f"{options.hostname}:{options.port}/{options.database}"
+
+
+def slot_name(tables: Sequence[SourceTable], pipeline: str) -> str:
+    """The one slot of all tables of a database: the one they name, or one made from the pipeline's name.
+
+    >>> slot_name(tables, "claims")
+    'headwater_claims_5ab1d9e0'
+    """
+    named = _only(tables, "slot.name", lambda o: o.slot or o.debezium.get("slot.name", ""))
+    if named:
+        return named
+    options: PostgresOptions = tables[0].options
+    mark = hashlib.sha256(f"{pipeline}\0{group(options)}".encode()).hexdigest()[:8]
+    readable = re.sub("[^a-z0-9_]", "_", pipeline.lower())[: 63 - len("headwater__") - len(mark)]
+    return f"headwater_{readable}_{mark}"
+
+
+def publication_name(tables: Sequence[SourceTable], pipeline: str) -> str:
+    """The one publication of all tables of a database; called like the slot unless they say otherwise."""
+    named = _only(tables, "debezium.publication.name", lambda o: o.debezium.get("publication.name", ""))
+    return named or slot_name(tables, pipeline)
+
+
+def check_group(tables: Sequence[SourceTable]) -> None:
+    """Tables that share a slot must agree on who reads it and from where."""
+    _only(tables, "username", lambda o: o.username)
+    passwords = {table.options.password.reveal() for table in tables}
+    if len(passwords) > 1:
+        raise OptionError(
+            "tables of one database have different passwords",
+            detail=f"They are {_names(tables)}; one connection reads them all.",
+            hint="Give them the same 'password'.",
+            place=tables[-1].place,
+        )
+    modes = {table.options.startup for table in tables}
+    if len(modes) > 1 and modes & {COMMITTED, SNAPSHOT}:
+        raise OptionError(
+            "tables of one database start in different ways",
+            detail=f"'scan.startup.mode' is {', '.join(sorted(modes))} among {_names(tables)}; they share one"
+            " slot, so committed-offset and snapshot are for all of them or for none.",
+            hint="Give them the same 'scan.startup.mode'.",
+            place=tables[-1].place,
+        )
+
+
+def _only(tables: Sequence[SourceTable], name: str, value: Callable[[PostgresOptions], str]) -> str:
+    """The value all tables agree on; a table that does not say goes with the others."""
+    found = {value(table.options): table for table in tables if value(table.options)}
+    if len(found) > 1:
+        last = list(found.values())[-1]
+        raise OptionError(
+            f"tables of one database have different values of '{name}'",
+            detail=", ".join(f"table '{table.name}' has '{text}'" for text, table in found.items())
+            + "; they share one slot, so that one position is true for all of them.",
+            hint=f"Give them the same '{name}', or none.",
+            place=last.place,
+        )
+    return next(iter(found), "")
+
+
+def _names(tables: Sequence[SourceTable]) -> str:
+    return ", ".join(f"'{table.name}'" for table in tables)

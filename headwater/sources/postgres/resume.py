@@ -1,0 +1,128 @@
+"""Whether the log and the slot still fit together; if not, the reason, never a gap in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwater.errors import SourceError
+from headwater.log.positions import Position
+from headwater.log.store import LogWriter
+from headwater.sources.postgres.config import CaptureConfig
+from headwater.sources.postgres.options import COMMITTED
+from headwater.sources.postgres.server import Slot, active_error, number
+
+ANEW = "Remove the state and the slot with 'headwater drop', then start anew: the tables are read again."
+
+
+def check_log(config: CaptureConfig, log: LogWriter) -> None:
+    """The log has everything after what the driver has done."""
+    if config.again:
+        return
+    trimmed, last = log.manifest.number("trimmed") or 0, log.last
+    if config.after is None and trimmed:
+        raise SourceError(
+            "the log no longer has its beginning",
+            detail=f"It was read and trimmed up to {_lsn(trimmed)}, but nothing of it is in the state.",
+            hint=ANEW,
+        )
+    if config.after is not None and (last is None or config.after > last):
+        raise SourceError(
+            "the log ends before the state",
+            detail=f"The state stands at {_lsn(config.after)}, the log at {_lsn(last)}.",
+            hint=ANEW,
+        )
+    if config.after is not None and config.after < trimmed:
+        raise SourceError(
+            "the log no longer has what follows the state",
+            detail=f"The state stands at {_lsn(config.after)}, the log begins after {_lsn(trimmed)}.",
+            hint=ANEW,
+        )
+
+
+def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, cursor: Any) -> None:
+    """The slot is there, is free, and has not moved past what is durable with us."""
+    durable = durable_position(log)
+    _check_same_server(log, durable, cursor)
+    used = log.manifest.recall("slot")
+    if durable is not None and used is not None and used != config.slot:
+        raise SourceError(
+            f"the state was built with slot '{used}', not '{config.slot}'",
+            detail="Only the slot itself knows what was read of it.",
+            hint=f"Set 'slot.name' = '{used}', or start anew. {ANEW}",
+        )
+    if slot is None:
+        _check_absent(config, durable)
+        return
+    if slot.plugin != "pgoutput" or slot.database != config.address.database:
+        raise SourceError(
+            f"replication slot '{slot.name}' is of another kind",
+            detail=f"It is for plugin '{slot.plugin}' and database '{slot.database}'.",
+            hint="Give this pipeline another 'slot.name'.",
+        )
+    if slot.active_pid is not None:
+        raise active_error(cursor, slot)
+    if slot.lost:
+        raise SourceError(
+            f"replication slot '{slot.name}' is lost",
+            detail="The server has removed the log it needs (max_slot_wal_keep_size).",
+            hint=f"{ANEW} Then raise max_slot_wal_keep_size.",
+        )
+    if durable is not None and slot.confirmed is not None and slot.confirmed > durable:
+        raise SourceError(
+            f"replication slot '{slot.name}' is ahead of the state",
+            detail=f"The slot stands at {_lsn(slot.confirmed)}, the state at {_lsn(durable)}: the server will not"
+            " send what lies between.",
+            hint=ANEW,
+        )
+
+
+def durable_position(log: LogWriter) -> int | None:
+    """What is durable with us, after which the stream has news; None if no table is in the log yet."""
+    if log.last is not None:
+        return log.last
+    starts = [t.snapshot for t in log.manifest.tables().values() if t.snapshot is not None]
+    start = log.manifest.number("start")
+    found = [*starts, *([] if start is None else [start])]
+    return min(found) if found else None
+
+
+def _check_same_server(log: LogWriter, durable: int | None, cursor: Any) -> None:
+    if durable is None:
+        return
+    cursor.execute(
+        "SELECT system_identifier::text, pg_current_wal_insert_lsn()::text FROM pg_control_system()"
+    )
+    system, position = cursor.fetchone()
+    known = log.manifest.recall("system")
+    if known is not None and known != system:
+        raise SourceError(
+            "this is not the server the state was built from",
+            detail=f"Its system identifier is {system}, the state's is {known}.",
+            hint=f"Check 'hostname' and 'port'. If the server was set up again: {ANEW}",
+        )
+    if number(position) < durable:
+        raise SourceError(
+            "the server is behind the state",
+            detail=f"The server stands at {position}, the state at {_lsn(durable)}: it was restored to an older"
+            " moment.",
+            hint=ANEW,
+        )
+
+
+def _check_absent(config: CaptureConfig, durable: int | None) -> None:
+    if durable is not None:
+        raise SourceError(
+            f"replication slot '{config.slot}' is gone",
+            detail=f"The state stands at {_lsn(durable)}; what was committed since cannot be read any more.",
+            hint=ANEW,
+        )
+    if config.startup == COMMITTED:
+        raise SourceError(
+            f"there is no replication slot '{config.slot}' to go on from",
+            detail="'scan.startup.mode' = 'committed-offset' starts where a slot stands.",
+            hint=f"SELECT pg_create_logical_replication_slot('{config.slot}', 'pgoutput');",
+        )
+
+
+def _lsn(value: int | None) -> str:
+    return "nothing" if value is None else str(Position(value, "lsn"))

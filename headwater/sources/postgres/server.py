@@ -1,0 +1,201 @@
+"""What is made at the server for a pipeline: one slot and one publication."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg2 import sql
+
+from headwater.errors import SourceError
+from headwater.sources.postgres.catalog import ServerTable
+from headwater.sources.postgres.connect import Address, connect
+
+EMIT = "SELECT pg_logical_emit_message(true, 'headwater', '')"
+"""A transaction that changes nothing: it moves the position of a database in which nothing happens."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A replication slot as it stands; positions are numbers."""
+
+    name: str
+    plugin: str
+    database: str
+    confirmed: int | None
+    active_pid: int | None
+    lost: bool
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A publication as it stands."""
+
+    all_tables: bool
+    tables: frozenset[tuple[str, str]]
+    complete: bool
+    """True if it publishes inserts, updates, deletes and truncates."""
+    via_root: bool
+    owned: bool
+    filtered: frozenset[tuple[str, str]]
+    """Tables of which it publishes only some rows or columns."""
+
+    def has(self, table: ServerTable) -> bool:
+        """True if changes of the table are published."""
+        return (table.schema, table.name) in self.tables
+
+
+def number(lsn: str) -> int:
+    """A place in the server's log as a number: `number("0/16B3748")` is 23803720."""
+    high, low = lsn.split("/")
+    return (int(high, 16) << 32) + int(low, 16)
+
+
+def find_slot(cursor: Any, name: str) -> Slot | None:
+    """The slot of that name, in whichever database."""
+    cursor.execute(
+        "SELECT slot_name, plugin, database, confirmed_flush_lsn::text, active_pid, wal_status = 'lost'"
+        " FROM pg_replication_slots WHERE slot_name = %s",
+        (name,),
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    slot, plugin, database, confirmed, active, lost = row
+    return Slot(slot, plugin, database, number(confirmed) if confirmed else None, active, bool(lost))
+
+
+def wait_inactive(cursor: Any, name: str, seconds: float) -> Slot | None:
+    """The slot once nobody reads it: the server may take a moment to notice that a reader died."""
+    deadline = time.monotonic() + seconds
+    while True:
+        slot = find_slot(cursor, name)
+        if slot is None or slot.active_pid is None or time.monotonic() > deadline:
+            return slot
+        time.sleep(0.1)
+
+
+def active_error(cursor: Any, slot: Slot) -> SourceError:
+    """Two want one slot."""
+    cursor.execute(
+        "SELECT application_name, coalesce(client_addr::text, 'the same machine')"
+        " FROM pg_stat_activity WHERE pid = %s",
+        (slot.active_pid,),
+    )
+    who, where = cursor.fetchone() or ("unknown", "unknown")
+    return SourceError(
+        f"replication slot '{slot.name}' is in use",
+        detail=f"'{who}' from {where} reads it (server process {slot.active_pid}).",
+        hint="Two pipelines want one slot: stop the other one, or give this one a 'slot.name' of its own.",
+    )
+
+
+def create_slot(replication: Any, name: str, *, temporary: bool) -> tuple[int, str]:
+    """Make a slot; the position it starts at and the name of the snapshot of exactly that moment.
+
+    The snapshot lives as long as nothing else is asked on this connection.
+    """
+    command = sql.SQL("CREATE_REPLICATION_SLOT {name} {temporary} LOGICAL pgoutput EXPORT_SNAPSHOT").format(
+        name=sql.Identifier(name), temporary=sql.SQL("TEMPORARY" if temporary else "")
+    )
+    with replication.cursor() as cursor:
+        cursor.execute(command)
+        _, position, snapshot, _ = cursor.fetchone()
+    return number(position), snapshot
+
+
+def drop_slot(cursor: Any, name: str) -> None:
+    """Drop a slot; whoever still reads it is sent away first."""
+    cursor.execute(
+        "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots"
+        " WHERE slot_name = %s AND active_pid IS NOT NULL",
+        (name,),
+    )
+    slot = wait_inactive(cursor, name, 10.0)
+    if slot is None:
+        return
+    if slot.active_pid is not None:
+        raise active_error(cursor, slot)
+    cursor.execute("SELECT pg_drop_replication_slot(%s)", (name,))
+
+
+def find_publication(cursor: Any, name: str) -> Publication | None:
+    """The publication of that name in this database."""
+    cursor.execute(
+        "SELECT puballtables, pubinsert AND pubupdate AND pubdelete AND pubtruncate, pubviaroot,"
+        " pg_has_role(pubowner, 'MEMBER') FROM pg_publication WHERE pubname = %s",
+        (name,),
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    everything, complete, via_root, owned = row
+    cursor.execute(
+        # Row filters and column lists exist from Postgres 15 on; as JSON they may also be absent.
+        "SELECT p.schemaname, p.tablename, EXISTS (SELECT FROM pg_publication_rel r"
+        " JOIN pg_publication b ON b.oid = r.prpubid WHERE b.pubname = p.pubname"
+        " AND r.prrelid = format('%%I.%%I', p.schemaname, p.tablename)::regclass"
+        " AND coalesce(to_jsonb(r) ->> 'prqual', to_jsonb(r) ->> 'prattrs') IS NOT NULL)"
+        " FROM pg_publication_tables p WHERE p.pubname = %s",
+        (name,),
+    )
+    rows = cursor.fetchall()
+    return Publication(
+        everything,
+        frozenset((schema, table) for schema, table, _ in rows),
+        complete,
+        via_root,
+        owned,
+        frozenset((schema, table) for schema, table, some in rows if some),
+    )
+
+
+def create_publication(cursor: Any, name: str, tables: Sequence[ServerTable]) -> None:
+    """Publish tables; partitions under the name of their table."""
+    cursor.execute(
+        sql.SQL("CREATE PUBLICATION {} FOR TABLE {} WITH (publish_via_partition_root = true)").format(
+            sql.Identifier(name), _listed(tables)
+        )
+    )
+
+
+def extend_publication(cursor: Any, name: str, tables: Sequence[ServerTable]) -> None:
+    """Publish further tables."""
+    cursor.execute(sql.SQL("ALTER PUBLICATION {} ADD TABLE {}").format(sql.Identifier(name), _listed(tables)))
+
+
+def shrink_publication(cursor: Any, name: str, tables: Sequence[ServerTable]) -> None:
+    """No longer publish tables."""
+    cursor.execute(
+        sql.SQL("ALTER PUBLICATION {} DROP TABLE {}").format(sql.Identifier(name), _listed(tables))
+    )
+
+
+def drop_publication(cursor: Any, name: str) -> None:
+    """Drop a publication; harmless when there is none."""
+    cursor.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(name)))
+
+
+def emit(address: Address) -> int:
+    """Commit a transaction that changes nothing; a position before its end."""
+    opened = connect(address)
+    try:
+        with opened.cursor() as cursor:
+            cursor.execute("SET synchronous_commit = on")
+            cursor.execute(EMIT)
+            return number(cursor.fetchone()[0])
+    finally:
+        opened.close()
+
+
+def relation(table: ServerTable) -> sql.Composable:
+    """A table's name in SQL; ONLY keeps the children of an inheritance out, partitions belong to it."""
+    name = sql.Identifier(table.schema, table.name)
+    return name if table.kind == "p" else sql.SQL("ONLY {}").format(name)
+
+
+def _listed(tables: Sequence[ServerTable]) -> sql.Composable:
+    distinct = {table.oid: table for table in tables}
+    return sql.SQL(", ").join(relation(table) for table in distinct.values())

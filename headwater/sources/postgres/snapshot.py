@@ -1,0 +1,176 @@
+"""The first rows of tables, all as of one moment, at the speed of COPY.
+
+The server's rows arrive on one thread while another types and writes them; both hold a few megabytes.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+from psycopg2 import sql
+
+from headwater.log.events import INSERT, WEIGHTS, event_schema
+from headwater.log.segments import Segment
+from headwater.log.store import LogWriter
+from headwater.log.text_values import typed_column
+from headwater.sources.postgres.checks import Pair
+from headwater.sources.postgres.server import relation
+from headwater.sources.postgres.types import family
+
+CHUNK_BYTES = 4_000_000
+
+Progress = Callable[[str, int, int | None], None]
+"""Hears of a table, the rows done and about how many there are."""
+
+
+class Snapshot:
+    """A transaction that sees the database as of one moment."""
+
+    def __init__(self, opened: Any, name: str | None) -> None:
+        """`name` is a snapshot that another connection exported; without one the moment is now."""
+        self._opened = opened
+        self._cursor = opened.cursor()
+        self._cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if name is not None:
+            self._cursor.execute("SET TRANSACTION SNAPSHOT %s", (name,))
+        # Rows that row security would hide are an error instead.
+        self._cursor.execute("SET LOCAL row_security = off")
+
+    def position(self) -> str:
+        """Where the server's log stood when the moment was taken, or a little later."""
+        self._cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
+        return str(self._cursor.fetchone()[0])
+
+    def copy(self, pair: Pair, log: LogWriter, *, position: int, progress: Progress) -> tuple[Segment, ...]:
+        """Write all rows of a table into the log as inserts at `position`."""
+        stream = log.snapshot(pair.declared.name)
+        typer = _Typer(pair, position, log.seq)
+        done = 0
+
+        def take(chunk: bytes) -> None:
+            nonlocal done
+            events = typer.events(chunk)
+            stream.write(events)
+            done += events.num_rows
+            progress(pair.declared.name, done, pair.found.estimate)
+
+        columns = [pair.found.column(column.name) for column in pair.declared.schema]
+        command = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
+            sql.SQL(", ").join(sql.Identifier(c.name) for c in columns if c is not None),
+            relation(pair.found),
+        )
+        progress(pair.declared.name, 0, pair.found.estimate)
+        with _Chunks(take) as chunks:
+            self._cursor.copy_expert(command, chunks)
+        log.seq = typer.seq
+        return stream.close()
+
+    def close(self) -> None:
+        """End the transaction; the server may clean up what it kept for it."""
+        self._cursor.execute("COMMIT")
+        self._opened.close()
+
+
+class _Typer:
+    """Turns CSV into typed insert events."""
+
+    def __init__(self, pair: Pair, position: int, seq: int) -> None:
+        self._pair = pair
+        self._position = position
+        self.seq = seq
+        self._schema = event_schema(pair.declared.schema)
+        # An empty field is NULL and "" is an empty string: the server quotes the latter.
+        texts = {f"f{i}": pa.string() for i in range(len(pair.declared.schema.columns))}
+        self._convert = pc.ConvertOptions(
+            column_types=texts, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        )
+        self._parse = pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+
+    def events(self, chunk: bytes) -> pa.Table:
+        # One block, whatever the size: a value may be longer than any block one would choose.
+        read = pc.ReadOptions(autogenerate_column_names=True, block_size=len(chunk) + 1, use_threads=False)
+        texts = pc.read_csv(
+            pa.BufferReader(chunk),
+            read_options=read,
+            parse_options=self._parse,
+            convert_options=self._convert,
+        )
+        count = texts.num_rows
+        columns = []
+        for i, column in enumerate(self._pair.declared.schema):
+            found = self._pair.found.column(column.name)
+            assert found is not None
+            columns.append(
+                typed_column(
+                    _whole(texts.column(i)),
+                    column,
+                    family=family(found.type),
+                    table=self._pair.declared.name,
+                    place=self._pair.declared.place,
+                )
+            )
+        columns.append(pa.repeat(INSERT, count))
+        columns.append(pa.repeat(pa.scalar(WEIGHTS[INSERT], pa.int8()), count))
+        columns.append(pa.repeat(pa.scalar(self._position, pa.int64()), count))
+        columns.append(pa.array(range(self.seq + 1, self.seq + count + 1), pa.int64()))
+        columns.append(pa.nulls(count, self._schema.types[-1]))
+        self.seq += count
+        return pa.Table.from_arrays(columns, schema=self._schema)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+class _Chunks:
+    """A file to write rows to; a second thread takes them in chunks.
+
+    The server sends whole rows, so that a chunk never ends within one.
+    """
+
+    def __init__(self, take: Callable[[bytes], None]) -> None:
+        self._take = take
+        self._rows: list[bytes] = []
+        self._size = 0
+        self._queue: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="snapshot", daemon=True)
+
+    def __enter__(self) -> _Chunks:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._rows:
+            self._hand_over()
+        self._queue.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def write(self, row: bytes) -> int:
+        self._rows.append(row)
+        self._size += len(row)
+        if self._size >= CHUNK_BYTES:
+            self._hand_over()
+        return len(row)
+
+    def _hand_over(self) -> None:
+        if self._error is not None:
+            raise InterruptedError("the rows can no longer be taken")
+        self._queue.put(b"".join(self._rows))
+        self._rows, self._size = [], 0
+
+    def _work(self) -> None:
+        while (chunk := self._queue.get()) is not None:
+            if self._error is not None:
+                continue
+            try:
+                self._take(chunk)
+            except BaseException as error:  # noqa: BLE001  # it is raised on the thread that waits
+                self._error = error

@@ -1,0 +1,235 @@
+"""Runs change plans: makes the views a statement reads, runs its text, keeps its result.
+
+Small things travel as Arrow through the driver, cut from State by key; large things stay in Parquet, read and
+written by Spark.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from sqlglot import exp
+
+from headwater.changes.change_set import ChangeSet, Files, Rows
+from headwater.incremental.change_plan import ChangePlan, Input, Statement, Version
+from headwater.incremental.weights import bag
+from headwater.log.events import SMALL_ROWS
+from headwater.schema import WEIGHT, Schema
+from headwater.spark.text import to_text
+from headwater.spark.types import struct_of
+from headwater.tables import slices
+from headwater.tables.state import State
+
+LOCAL_ROWS = 5_000
+"""A State up to so many rows is handed to Spark as it is; a larger one is cut or read by Spark."""
+
+MOST_KEYS = 10_000
+"""Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a step starts from: the States before and after it, and the changes between, by relation."""
+
+    old: Mapping[str, State]
+    new: Mapping[str, State]
+    changes: Mapping[str, ChangeSet]
+
+
+@dataclass
+class Engine:
+    """A session and a folder for results too large for memory."""
+
+    spark: SparkSession
+    folder: Path
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+
+    def run(
+        self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
+    ) -> dict[str, pa.Table | Files]:
+        """The results of a plan's statements by target; those after an empty one are left out.
+
+        When a block is filled for the first time even nothing is an answer: a global aggregate has its row.
+        `names` says how the columns of a target are called in State.
+        """
+        results: dict[str, pa.Table | Files] = {}
+        for statement in plan.statements:
+            made = self._statement(statement, before, results, names.get(statement.target))
+            results[statement.target] = made
+            is_empty = made.count == 0 if isinstance(made, Files) else made.num_rows == 0
+            if is_empty and not first:
+                break
+        return results
+
+    def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
+        """The types Spark gives the columns of a query over relations of these schemas."""
+        for name, schema in schemas.items():
+            empty = self.spark.createDataFrame([], struct_of(schema))
+            empty.createOrReplaceTempView(_view(name))
+        struct = self.spark.sql(to_text(query)).schema
+        return {f.name: f.dataType.simpleString() for f in struct.fields}
+
+    def query(self, text: str, views: Mapping[str, State]) -> DataFrame:
+        """A plain query over the rows that are true in the given States."""
+        for name, state in views.items():
+            self.register(name, self.bag(state))
+        return self.spark.sql(text)
+
+    def sql(self, query: exp.Query) -> DataFrame:
+        """A query over the views that are registered."""
+        return self.spark.sql(to_text(query))
+
+    def _statement(
+        self,
+        statement: Statement,
+        before: Before,
+        results: Mapping[str, pa.Table | Files],
+        names: tuple[str, ...] | None,
+    ) -> pa.Table | Files:
+        are_all_local, frame = self._prepared(statement, before, results)
+        if names is not None:
+            frame = frame.toDF(*names, WEIGHT)
+        return frame.toArrow().combine_chunks() if are_all_local else self.saved(frame)
+
+    def statement(self, statement: Statement, before: Before) -> DataFrame:
+        """What a statement that needs no other one's result would find."""
+        return self._prepared(statement, before, {})[1]
+
+    def _prepared(
+        self, statement: Statement, before: Before, results: Mapping[str, pa.Table | Files]
+    ) -> tuple[bool, DataFrame]:
+        """Make the views a statement reads; tell whether all of them are small."""
+        local: dict[str, pa.Table] = {}
+        for wanted in statement.inputs:
+            made = self._input(wanted, before, results, local)
+            if isinstance(made, pa.Table):
+                local[wanted.view] = made
+                made = self.spark.createDataFrame(made)
+            self.register(wanted.view, made)
+        return len(local) == len(statement.inputs), self.sql(statement.query)
+
+    def register(self, view: str, frame: DataFrame) -> None:
+        """Call a frame by a name in the statements that follow."""
+        frame.createOrReplaceTempView(_view(view))
+
+    def _input(
+        self,
+        wanted: Input,
+        before: Before,
+        results: Mapping[str, pa.Table | Files],
+        local: Mapping[str, pa.Table],
+    ) -> pa.Table | DataFrame:
+        match wanted.version:
+            case Version.RESULT:
+                made = results[wanted.relation]
+                return made if isinstance(made, pa.Table) else self._files(made)
+            case Version.CHANGE:
+                return self._change(before.changes[wanted.relation], wanted.columns)
+            case Version.NOW:
+                return self.bag(before.new[wanted.relation])
+            case Version.NEW:
+                return self._state(before.new[wanted.relation], wanted, local)
+            case _:
+                return self._state(before.old[wanted.relation], wanted, local)
+
+    def _change(self, changes: ChangeSet, columns: tuple[str, ...]) -> pa.Table | DataFrame:
+        stored = _stored_names(changes.schema, columns)
+        if changes.is_small:
+            return changes.table().select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
+        return self.frame(changes).select(*stored, WEIGHT).toDF(*columns, WEIGHT)
+
+    def _state(self, state: State, wanted: Input, local: Mapping[str, pa.Table]) -> pa.Table | DataFrame:
+        """A relation's weighted rows, as few of them as the restriction allows; names in lower case."""
+        columns = wanted.columns or tuple(n.lower() for n in state.schema.names)
+        stored = _stored_names(state.schema, columns)
+        restriction = wanted.restriction
+        by = local.get(restriction.by) if restriction is not None else None
+        if restriction is not None and by is not None and state.rows > 0:
+            (column,) = _stored_names(state.schema, (restriction.column,))
+            values = by.column(restriction.by_column)
+            if len(values.unique()) <= MOST_KEYS:
+                cut = slices.cut(state, column, values, columns=tuple(stored), limit=SMALL_ROWS)
+                if cut is not None:
+                    return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
+        elif state.rows <= LOCAL_ROWS:
+            return slices.whole(state, tuple(stored)).rename_columns([*columns, WEIGHT])
+        frame = self.weighted(state).select(*stored, WEIGHT).toDF(*columns, WEIGHT)
+        if restriction is None:
+            return frame
+        few = self.spark.table(_view(restriction.by)).select(restriction.by_column).distinct()
+        meets = frame[restriction.column].eqNullSafe(few[restriction.by_column])
+        return frame.join(few, meets, "left_semi")
+
+    def weighted(self, state: State) -> DataFrame:
+        """All weighted rows of a State."""
+        struct = struct_of(state.schema, weighted=True)
+        if not state.runs:
+            return self.spark.createDataFrame([], struct)
+        return self.spark.read.schema(struct).parquet(*map(str, state.paths))
+
+    def bag(self, state: State) -> DataFrame:
+        """The rows that are true in a State, each as often as it is there."""
+        names = state.schema.names
+        self.register(f"{state.relation}__weighted", self.weighted(state))
+        rows = exp.select("*").from_(exp.to_table(_view(f"{state.relation}__weighted"), dialect="spark"))
+        return self.spark.sql(to_text(bag(rows, names)))
+
+    def frame(self, changes: ChangeSet) -> DataFrame:
+        """The weighted rows of a change set, whatever it is made of."""
+        struct = struct_of(changes.schema, weighted=True)
+        frames = []
+        for part in changes.parts:
+            if isinstance(part, Rows):
+                frames.append(self.spark.createDataFrame(part.table.combine_chunks()).to(struct))
+                continue
+            read = self.spark.read.schema(struct).parquet(*map(str, part.paths)) if part.paths else None
+            if read is not None:
+                frames.append(
+                    read.withColumn(WEIGHT, (-read[WEIGHT]).cast("tinyint")) if part.negated else read
+                )
+        whole = frames[0] if frames else self.spark.createDataFrame([], struct)
+        for other in frames[1:]:
+            whole = whole.unionAll(other)
+        return whole
+
+    def _files(self, files: Files) -> DataFrame:
+        return self.spark.read.parquet(*map(str, files.paths))
+
+    def saved(self, frame: DataFrame) -> pa.Table | Files:
+        """The rows of a frame, written by Spark; read back if they are few."""
+        folder = self.folder / f"result-{next(self._numbers)}"
+        frame.write.parquet(str(folder))
+        paths = tuple(sorted(folder.glob("*.parquet")))
+        count = sum(pq.read_metadata(path).num_rows for path in paths)
+        if count > SMALL_ROWS:
+            return Files(paths, count)
+        names = frame.columns
+        pieces = [pq.read_table(path, partitioning=None).select(names) for path in paths]
+        shutil.rmtree(folder)
+        return pa.concat_tables(pieces).combine_chunks()
+
+    def count(self, path: Path) -> int:
+        """How many rows a file has."""
+        return int(pq.read_metadata(path).num_rows)
+
+    def tidy(self) -> None:
+        """Remove the results of the step that is over."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+
+def _view(name: str) -> str:
+    return f"`{name}`"
+
+
+def _stored_names(schema: Schema, columns: tuple[str, ...]) -> list[str]:
+    """The names under which a relation keeps the columns a plan calls in lower case."""
+    found = [schema.find(name) for name in columns]
+    return [column.name for column in found if column is not None]

@@ -1,0 +1,25 @@
+"""Between our schemas and Spark's."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import StructField, StructType, _parse_datatype_string
+
+from headwater.schema import WEIGHT, Column, Schema
+
+
+def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
+    """The Spark schema of a relation; with its weight if wanted."""
+    fields = [StructField(c.name, _parse_datatype_string(_spelt(c.type))) for c in schema]
+    if weighted:
+        fields.append(StructField(WEIGHT, _parse_datatype_string("tinyint")))
+    return StructType(fields)
+
+
+def _spelt(kind: str) -> str:
+    """Under our session a bare `timestamp` in SQL text means the one without a zone, as in Flink."""
+    return "timestamp_ltz" if kind == "timestamp" else kind
+
+
+def schema_of(struct: StructType, key: tuple[str, ...] = ()) -> Schema:
+    """Our schema of a Spark schema."""
+    return Schema(tuple(Column(f.name, f.dataType.simpleString()) for f in struct.fields), key)

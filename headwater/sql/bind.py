@@ -1,0 +1,211 @@
+"""Bind a query: every table known, every column qualified, stars and USING written out.
+
+>>> bind(parse_one("SELECT Total FROM orders"), catalog, where).query.sql()
+'SELECT orders.total AS total FROM orders AS orders'
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import OptimizeError
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.schema import MappingSchema
+
+from headwater.errors import Place, SqlError
+from headwater.sql.catalog import Catalog, Relation
+
+Where = Callable[[exp.Expr | None], Place]
+"""Tells the place of a node in the user's text; None asks for the place of the statement."""
+
+VOLATILE_NODES: tuple[type[exp.Expr], ...] = (
+    exp.Rand,
+    exp.Randn,
+    exp.Uuid,
+    exp.CurrentTimestamp,
+    exp.CurrentDate,
+    exp.CurrentTime,
+    exp.CurrentDatetime,
+    exp.CurrentUser,
+)
+VOLATILE_NAMES = frozenset(
+    [
+        "now",
+        "random",
+        "rand",
+        "randn",
+        "uuid",
+        "shuffle",
+        "monotonically_increasing_id",
+        "spark_partition_id",
+        "input_file_name",
+        "current_timezone",
+        "localtimestamp",
+        "unix_timestamp",
+        "proctime",
+        "current_row_timestamp",
+        "randstr",
+        "uniform",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A qualified query, its output columns as the user wrote them, and the relations it reads."""
+
+    query: exp.Query
+    columns: tuple[str, ...]
+    relations: tuple[str, ...]
+
+
+def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
+    """Qualify a query against the catalog, or raise an SqlError that says what is wrong and where."""
+    _refuse_volatile(query, where)
+    named = _check_tables(query, catalog, where)
+    expanded = _write_out_computed(query.copy(), catalog)
+    described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
+    schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")
+    try:
+        qualified = qualify(
+            expanded,
+            dialect="spark",
+            schema=schema,
+            validate_qualify_columns=False,
+            quote_identifiers=False,
+            identify=False,
+        )
+    except OptimizeError as problem:
+        raise _from_optimizer(problem, query, named, where) from None
+    assert isinstance(qualified, exp.Query)
+    _check_columns(qualified, named, where)
+    return Bound(qualified, _labels(query, qualified, named), tuple(r.name for r in named))
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted="." in name).sql(dialect="spark")
+
+
+def table_name(table: exp.Table) -> str:
+    """The name of a table reference as one text: `a.b` for a qualified one."""
+    return ".".join(part.name for part in table.parts)
+
+
+def _tables(query: exp.Expr) -> list[exp.Table]:
+    with_names = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    tables = [t for t in query.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    return [t for t in tables if table_name(t).lower() not in with_names]
+
+
+def _check_tables(query: exp.Query, catalog: Catalog, where: Where) -> list[Relation]:
+    found = [catalog.get(table_name(t), where(t.this)) for t in _tables(query)]
+    return list(dict.fromkeys(found))
+
+
+def _write_out_computed(query: exp.Query, catalog: Catalog) -> exp.Query:
+    for table in _tables(query):
+        relation = catalog.find(table_name(table))
+        if relation is None or not relation.computed:
+            continue
+        by_name = {column.name: column.expression for column in relation.computed}
+        items = [
+            exp.alias_(by_name[name].copy(), name) if name in by_name else exp.column(name)
+            for name in relation.columns
+        ]
+        bare = exp.to_table(relation.name, dialect="spark")
+        inner = exp.select(*items).from_(bare)
+        table.replace(inner.subquery(table.alias_or_name, copy=False))
+    return query
+
+
+def _refuse_volatile(query: exp.Query, where: Where) -> None:
+    for node in query.find_all(exp.Func, exp.Column):
+        is_volatile = isinstance(node, VOLATILE_NODES) or (
+            isinstance(node, exp.Anonymous) and node.name.lower() in VOLATILE_NAMES
+        )
+        if is_volatile:
+            name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.lower()
+            raise SqlError(
+                f"{name} gives another answer each time, so no maintained result could stay true",
+                hint="Put the value into a column of the source table, and use that column.",
+                place=where(node),
+            )
+
+
+def _from_optimizer(
+    problem: OptimizeError, query: exp.Query, named: list[Relation], where: Where
+) -> SqlError:
+    for column in query.find_all(exp.Column):
+        if column.name and f"column: {column.name.lower()}" in str(problem).lower():
+            meant = {t.alias_or_name.lower(): table_name(t).lower() for t in _tables(query)}
+            owner = [r for r in named if r.name.lower() == meant.get(column.table.lower())]
+            sources = [(str(r.kind), r.name, list(r.columns)) for r in owner or named]
+            return _unknown_column(column, sources, where)
+    return SqlError("the query cannot be bound", detail=str(problem), place=where(None))
+
+
+def _check_columns(query: exp.Query, named: list[Relation], where: Where) -> None:
+    kinds = {relation.name.lower(): relation for relation in named}
+    for scope in traverse_scope(query):
+        chosen = scope.expression.selects if isinstance(scope.expression, exp.Query) else []
+        aliases = {item.alias for item in chosen if item.alias}
+        for column in scope.columns:
+            is_late = column.find_ancestor(exp.Order, exp.Having, exp.Qualify, exp.Select)
+            if not column.table and column.name in aliases and not isinstance(is_late, exp.Select):
+                continue  # ORDER BY, HAVING and QUALIFY may name an output column
+            sources = _columns_by_source(scope, kinds)
+            if column.table and column.name in sources.get(column.table, ("", "", []))[2]:
+                continue
+            holders = [s for s, (_, _, names) in sources.items() if column.name in names]
+            if not column.table and len(holders) > 1:
+                raise SqlError(
+                    f'column "{column.name}" is ambiguous',
+                    detail=f"It is a column of {' and of '.join(holders)}.",
+                    hint=f"Write {holders[0]}.{column.name} or {holders[1]}.{column.name}.",
+                    place=where(column.this),
+                )
+            near = [sources[column.table]] if column.table in sources else list(sources.values())
+            raise _unknown_column(column, near, where)
+
+
+def _columns_by_source(scope: Scope, kinds: dict[str, Relation]) -> dict[str, tuple[str, str, list[str]]]:
+    """For each name in the FROM clauses a scope sees: what it is, its name, its columns in lower case."""
+    seen: dict[str, tuple[str, str, list[str]]] = {}
+    outer: Scope | None = scope
+    while outer is not None:
+        for alias, source in outer.sources.items():
+            if isinstance(source, exp.Table):
+                relation = kinds.get(table_name(source).lower())
+                columns = [name.lower() for name in relation.columns] if relation else []
+                seen.setdefault(alias, (relation.kind if relation else "table", table_name(source), columns))
+            elif isinstance(source, Scope) and isinstance(source.expression, exp.Query):
+                columns = [name.lower() for name in source.expression.named_selects]
+                seen.setdefault(alias, ("query", alias, columns))
+        outer = outer.parent
+    return seen
+
+
+def _unknown_column(column: exp.Column, sources: list[tuple[str, str, list[str]]], where: Where) -> SqlError:
+    known = [name for _, _, columns in sources for name in columns]
+    near = difflib.get_close_matches(column.name, known, n=1, cutoff=0.6)
+    listed = f"The columns are {', '.join(known)}."
+    owner = f' in {sources[0][0]} "{sources[0][1]}"' if len(sources) == 1 else ""
+    return SqlError(
+        f'column "{column.name}" does not exist{owner}',
+        detail=listed if near else "",
+        hint=f'Did you mean "{near[0]}"?' if near else listed,
+        place=where(column.this),
+    )
+
+
+def _labels(written: exp.Query, qualified: exp.Query, named: list[Relation]) -> tuple[str, ...]:
+    """Output names in the user's own spelling: binding puts everything in lower case."""
+    spelt = {name.lower(): name for relation in named for name in relation.columns}
+    for item in written.selects:
+        if isinstance(item, exp.Alias):
+            spelt[item.alias.lower()] = item.alias
+    return tuple(spelt.get(name.lower(), name) for name in qualified.named_selects)

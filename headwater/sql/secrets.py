@@ -1,0 +1,131 @@
+"""Which options are secret, and texts in which their values are not readable."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from typing import overload
+
+from headwater.options import Secret
+
+MASK = "***"
+
+_SECRET_WORDS = frozenset(
+    {
+        "password",
+        "passwd",
+        "passwort",
+        "pass",
+        "pwd",
+        "pw",
+        "passphrase",
+        "secret",
+        "secrets",
+        "token",
+        "tokens",
+    }
+    | {"credential", "credentials", "apikey", "secretkey", "accesskey", "privatekey", "jaas"}
+)
+_KEY_OWNERS = frozenset(
+    {"api", "access", "secret", "private", "account", "encryption", "shared", "sas", "keystore", "signing"}
+)
+_NEARLY = ("password", "passphrase", "credentials")
+_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_REFERENCE = re.compile(r"(?:\$\{(?:env|file):[^}]*\})+")
+
+# A name, perhaps in quotes, and a quoted value after it. Only a quoted name may lack the sign between them,
+# and a value nobody closed reaches to the end.
+_GAP = r"(?:\s|--[^\n]*|/\*[^*]*\*/)*"
+_PAIR = re.compile(
+    rf"""(?P<name>[A-Za-z][\w.\-]*)(?:['"`]{_GAP}(?:=>|=|:)*{_GAP}|{_GAP}(?:=>|=|:){_GAP})"""
+    r"""(?:'(?P<single>(?:[^']+|'')*+)|"(?P<double>(?:[^"]+|"")*+))"""
+)
+_SET = re.compile(r"\bSET\s+(?P<name>[A-Za-z][\w.\-]*)\s*=\s*(?P<bare>[^'\"\s;][^;\n]*)", re.IGNORECASE)
+_USER_INFO = re.compile(r"://[^\s:/@'\"]*:(?P<secret>[^\s@'\"]+)@")
+_PARAMETER = re.compile(r"[?&;](?P<name>[A-Za-z][\w.\-]*)=(?P<secret>[^\s&;'\"]+)")
+
+
+def looks_secret(name: str) -> bool:
+    """True if an option of that name holds a secret, also when the name is slightly misspelt.
+
+    >>> looks_secret("properties.ssl.key.password"), looks_secret("key.format")
+    (True, False)
+    """
+    parts = [part.lower() for part in _PART.findall(name)]
+    for before, part in zip(["", *parts], parts, strict=False):
+        if part in _SECRET_WORDS or (part == "key" and before in _KEY_OWNERS):
+            return True
+        if difflib.get_close_matches(part, _NEARLY, n=1, cutoff=0.8):
+            return True
+    return False
+
+
+def kept(name: str, value: str) -> str:
+    """A value as a statement keeps it: Secret if the option's name says so, unless it only refers to one."""
+    if looks_secret(name) and not _REFERENCE.fullmatch(value):
+        return Secret(value)
+    return value
+
+
+@overload
+def masked(shown: str) -> str: ...
+
+
+@overload
+def masked(shown: Mapping[str, str]) -> dict[str, str]: ...
+
+
+def masked(shown: str | Mapping[str, str]) -> str | dict[str, str]:
+    """SQL text, or options, with each secret value as `***`; references such as `${env:NAME}` stay.
+
+    >>> masked("WITH ('username' = 'ann', 'password' = 'x')")
+    "WITH ('username' = 'ann', 'password' = '***')"
+    """
+    if not isinstance(shown, str):
+        return {name: _masked_value(name, value) for name, value in shown.items()}
+    pieces, done = [], 0
+    for start, end in _secret_spans(shown):
+        pieces += [shown[done:start], MASK]
+        done = end
+    return "".join(pieces) + shown[done:]
+
+
+def masked_in_place(text: str) -> str:
+    """The text with stars over each secret, so that lines and columns stay where they are."""
+    pieces, done = [], 0
+    for start, end in _secret_spans(text):
+        pieces += [text[done:start], re.sub(r"[^\n]", "*", text[start:end])]
+        done = end
+    return "".join(pieces) + text[done:]
+
+
+def _masked_value(name: str, value: str) -> str:
+    if isinstance(kept(name, value), Secret) or isinstance(value, Secret):
+        return MASK
+    return masked(value)
+
+
+def _secret_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets stand, from left to right, none inside another."""
+    found: list[tuple[int, int]] = []
+    for pattern in (_PAIR, _SET, _USER_INFO, _PARAMETER):
+        for hit in _hits(pattern, text):
+            group = str(hit.lastgroup)
+            named = "name" not in pattern.groupindex or looks_secret(hit["name"])
+            if named and hit[group] and not _REFERENCE.fullmatch(hit[group]):
+                found.append(hit.span(group))
+    done = 0
+    for start, end in sorted(found):
+        if start >= done:
+            yield start, end
+            done = end
+
+
+def _hits(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    # A value may itself be the name of the next pair where a sign is missing, so the search goes on behind
+    # the name and not behind the value.
+    offset = 0
+    while (hit := pattern.search(text, offset)) is not None:
+        yield hit
+        offset = hit.end("name") if "name" in pattern.groupindex else hit.end()

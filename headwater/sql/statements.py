@@ -1,0 +1,162 @@
+"""What a script says, statement by statement.
+
+Equal statements mean the same: where they stand and how they are spelt does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlglot import exp
+
+from headwater.errors import Place
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement: where it begins and its own text, without the semicolon."""
+
+    place: Place = field(kw_only=True, compare=False, repr=False)
+    text: str = field(kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ColumnDef:
+    """A declared column; its type is Spark's text: `decimal(10,2)`."""
+
+    name: str
+    type: str
+    not_null: bool = False
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ComputedColumn:
+    """A column computed from the others; `index` is its position among all columns."""
+
+    name: str
+    expression: exp.Expression
+    index: int
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class CreateTable(Statement):
+    """CREATE TABLE; `columns` is None where the source's own are meant.
+
+    Options are as written, `${env:NAME}` unresolved; values of secret options are `Secret`.
+    """
+
+    name: str
+    columns: tuple[ColumnDef, ...] | None = None
+    computed: tuple[ComputedColumn, ...] = ()
+    key: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    if_not_exists: bool = False
+    temporary: bool = False
+    option_places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+    """Where each option stands, for errors about it."""
+
+
+@dataclass(frozen=True)
+class CreateView(Statement):
+    """CREATE [MATERIALIZED] VIEW; `columns` rename those of the query if there are any."""
+
+    name: str
+    query: exp.Query
+    columns: tuple[str, ...] = ()
+    materialized: bool = False
+    temporary: bool = False
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class InsertInto(Statement):
+    """INSERT INTO: the query's columns go to `columns`, or to all of the target's, by position."""
+
+    target: str
+    query: exp.Query
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Select(Statement):
+    """A live query."""
+
+    query: exp.Query
+
+
+@dataclass(frozen=True)
+class StatementSet(Statement):
+    """Several INSERT INTO that belong together."""
+
+    statements: tuple[InsertInto, ...]
+
+
+@dataclass(frozen=True)
+class Explain(Statement):
+    """EXPLAIN of a query, an INSERT INTO, a view or a statement set."""
+
+    statement: Select | InsertInto | CreateView | StatementSet
+
+
+@dataclass(frozen=True)
+class Verify(Statement):
+    """VERIFY: recompute a view and compare."""
+
+    name: str
+
+
+Listed = Literal[
+    "tables",
+    "views",
+    "jobs",
+    "connectors",
+    "functions",
+    "catalogs",
+    "databases",
+    "create table",
+    "create view",
+]
+
+
+@dataclass(frozen=True)
+class Show(Statement):
+    """SHOW TABLES and the like; `name` is given for SHOW CREATE."""
+
+    what: Listed
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Describe(Statement):
+    """DESCRIBE a table or view."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Drop(Statement):
+    """DROP TABLE or DROP VIEW."""
+
+    kind: Literal["table", "view"]
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class Set(Statement):
+    """SET: one setting with a value, one to look at, or none for all of them."""
+
+    key: str | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Reset(Statement):
+    """RESET one setting, or all of them."""
+
+    key: str | None = None

@@ -1,0 +1,84 @@
+"""Slices of State: the few rows a small step needs, cut by Arrow's Parquet reader."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from headwater.changes.change_set import weighted_schema
+from headwater.schema import WEIGHT
+from headwater.tables.state import Run, State
+
+
+def cut(
+    state: State, column: str, values: pa.ChunkedArray, *, columns: tuple[str, ...], limit: int
+) -> pa.Table | None:
+    """The weighted rows whose `column` is among `values` (NULL meets NULL), None if there are over `limit`.
+
+    Row groups whose range of values holds none of them are not read.
+    """
+    wanted = pc.unique(values.cast(weighted_schema(state.schema).field(column).type))
+    names = [*dict.fromkeys((*columns, column)), WEIGHT]
+    pieces: list[pa.Table] = []
+    rows = 0
+    for run in state.runs:
+        for piece in _cut_run(run, column, wanted, names):
+            rows += piece.num_rows
+            if rows > limit:
+                return None
+            pieces.append(piece)
+    schema = weighted_schema(state.schema)
+    typed = pa.schema([schema.field(name) for name in names])
+    whole = pa.concat_tables([piece.cast(typed) for piece in pieces]) if pieces else typed.empty_table()
+    return whole.combine_chunks()
+
+
+def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
+    """All weighted rows; only for States known to be small."""
+    schema = weighted_schema(state.schema)
+    names = [*columns, WEIGHT]
+    typed = pa.schema([schema.field(name) for name in names])
+    pieces = [pq.read_table(run.path, columns=names, partitioning=None).cast(typed) for run in state.runs]
+    return pa.concat_tables(pieces).combine_chunks() if pieces else typed.empty_table()
+
+
+def _cut_run(run: Run, column: str, wanted: pa.Array, names: list[str]) -> list[pa.Table]:
+    file = pq.ParquetFile(run.path)
+    groups = _groups_with(file, column, wanted)
+    pieces = []
+    for group in groups:
+        table = file.read_row_group(group, columns=names)
+        kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
+        if kept.num_rows:
+            pieces.append(kept)
+    return pieces
+
+
+def _groups_with(file: pq.ParquetFile, column: str, wanted: pa.Array) -> list[int]:
+    """Row groups that can hold a wanted value, told by their statistics."""
+    count = file.metadata.num_row_groups
+    place = file.schema_arrow.get_field_index(column)
+    has_null = wanted.null_count > 0
+    present = wanted.drop_null()
+    if count <= 1 or pa.types.is_nested(file.schema_arrow.field(place).type):
+        return list(range(count))
+    groups = []
+    for group in range(count):
+        statistics = file.metadata.row_group(group).column(place).statistics
+        is_unknown = statistics is None or not statistics.has_min_max
+        if (
+            is_unknown
+            or (has_null and statistics.null_count)
+            or _meets(present, statistics.min, statistics.max)
+        ):
+            groups.append(group)
+    return groups
+
+
+def _meets(present: pa.Array, low: object, high: object) -> bool:
+    inside = pc.and_(
+        pc.greater_equal(present, pa.scalar(low, present.type)),
+        pc.less_equal(present, pa.scalar(high, present.type)),
+    )
+    return bool(pc.any(inside).as_py())

@@ -1,0 +1,96 @@
+"""From events to weighted rows, for tables whose log does not carry the row before.
+
+`upsert` and `delete_key` say what became of a key; what was there before is looked up in State:
+
+    State: (1, ann)    events: upsert (1, bob), delete_key (2)    changes: -(1, ann) +(1, bob)
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
+from headwater.log.events import DELETE, DELETE_KEY, KIND, SEQ, TRUNCATE, UNCHANGED, Events
+from headwater.schema import WEIGHT
+from headwater.tables.slices import cut
+from headwater.tables.state import State
+
+_ORDER = "__hw_order"
+
+
+def changes_of(events: Events, state: State) -> ChangeSet:
+    """The change a table's events make, given what is true before them."""
+    names = weighted_schema(state.schema).names
+    if events.whole_rows:
+        part = (
+            Rows(events.rows.select(names)) if events.rows is not None else Files(events.files, events.count)
+        )
+        return ChangeSet(state.relation, state.schema, (part,))
+    rows = events.rows if events.rows is not None else _read(events)
+    parts: list[Rows | Files] = []
+    truncated = pc.max(rows.filter(pc.equal(rows.column(KIND), TRUNCATE)).column(SEQ)).as_py()
+    if truncated is not None:
+        parts.append(Files(state.paths, state.rows, negated=True))
+        state = State(state.relation, state.schema, state.folder)
+        rows = rows.filter(pc.greater(rows.column(SEQ), truncated))
+    if not state.schema.key:
+        parts.append(Rows(rows.select(names)))
+    else:
+        before = _rows_before(rows, state)
+        after = _rows_after(_filled(rows, before, state.schema.key), state.schema.key)
+        gone = before.set_column(before.num_columns - 1, WEIGHT, pa.array([-1] * len(before), pa.int8()))
+        parts.append(Rows(pa.concat_tables([gone.select(names), after.select(names)]).combine_chunks()))
+    return ChangeSet(state.relation, state.schema, tuple(parts))
+
+
+def _read(events: Events) -> pa.Table:
+    return pa.concat_tables([pq.read_table(path, partitioning=None) for path in events.files])
+
+
+def _rows_after(rows: pa.Table, key: tuple[str, ...]) -> pa.Table:
+    """Of each key the last event, if it leaves a row."""
+    last = rows.group_by(list(key)).aggregate([(SEQ, "max")]).column(f"{SEQ}_max")
+    final = rows.filter(pc.is_in(rows.column(SEQ), value_set=last.combine_chunks()))
+    return final.filter(pc.invert(pc.is_in(final.column(KIND), value_set=pa.array([DELETE, DELETE_KEY]))))
+
+
+def _rows_before(rows: pa.Table, state: State) -> pa.Table:
+    """The rows that State holds for the keys of some events, each with weight +1, weight last."""
+    key = list(state.schema.key)
+    stored = cut(state, key[0], rows.column(key[0]), columns=state.schema.names, limit=2**62)
+    assert stored is not None
+    stored = stored.select(weighted_schema(state.schema).names)
+    stored = stored.append_column(_ORDER, pa.array(range(stored.num_rows), pa.int64()))
+    alive = stored.group_by(key).aggregate([(WEIGHT, "sum")])
+    alive = alive.filter(pc.greater(alive.column(f"{WEIGHT}_sum"), 0)).select(key)
+    come = stored.filter(pc.equal(stored.column(WEIGHT), 1))
+    # Runs are in the order of their batches, so the last row that came for a living key is the one that is there.
+    last = come.group_by(key).aggregate([(_ORDER, "max")]).rename_columns([*key, _ORDER])
+    living = last.join(alive, keys=key, join_type="left semi")
+    touched = living.join(rows.select(key), keys=key, join_type="left semi")
+    found = stored.filter(pc.is_in(stored.column(_ORDER), value_set=touched.column(_ORDER).combine_chunks()))
+    return found.drop_columns([_ORDER])
+
+
+def _filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
+    """Values that an update did not send because they did not change, taken from the row before it.
+
+    Only rows with such gaps are looked at one by one; they are rare (large values that were left alone).
+    """
+    if rows.column(UNCHANGED).null_count == rows.num_rows:
+        return rows
+    known = {tuple(row[k] for k in key): row for row in before.to_pylist()}
+    ordered = rows.sort_by(SEQ)
+    columns = {name: ordered.column(name).to_pylist() for name in before.column_names}
+    gaps = ordered.column(UNCHANGED).to_pylist()
+    for place in range(ordered.num_rows):
+        row_key = tuple(columns[k][place] for k in key)
+        for name in gaps[place] or ():
+            columns[name][place] = known[row_key][name]
+        known[row_key] = {name: values[place] for name, values in columns.items()}
+    for name, values in columns.items():
+        index = ordered.column_names.index(name)
+        ordered = ordered.set_column(index, name, pa.array(values, ordered.schema.field(name).type))
+    return ordered

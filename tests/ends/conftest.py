@@ -1,0 +1,35 @@
+"""One real Postgres for all tests of this folder, and a database of its own for each test."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import psycopg2
+import pytest
+
+from headwater.services.postgres import EmbeddedPostgres
+from tests.ends.postgres_world import Database
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    """The server, without the safety of the disk, which no test here needs."""
+    with EmbeddedPostgres(tmp_path_factory.mktemp("postgres"), settings={"fsync": "off"}) as running:
+        yield running
+
+
+@pytest.fixture
+def database(server: EmbeddedPostgres) -> Iterator[Database]:
+    """An empty database."""
+    name = f"sink_{next(_NUMBERS)}"
+    admin = psycopg2.connect(server.uri)
+    admin.autocommit = True
+    with admin.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
+    admin.close()
+    found = Database(f"{server.uri.rsplit('/', 1)[0]}/{name}")
+    yield found
+    found.close()
