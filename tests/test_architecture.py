@@ -126,7 +126,7 @@ def arrow_breaches(source: Source) -> Iterator[str]:
         for name in imported(node):
             if name.startswith("."):
                 yield f"{source.name} imports {name} by a relative name"
-            elif name == "headwater.__version__":
+            elif name in ("headwater", "headwater.__version__"):
                 continue
             elif within(name, "headwater") and not any(within(name, f"headwater.{r}") for r in allowed):
                 yield f"{source.name} may not import {name}"

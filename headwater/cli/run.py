@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic as now
 
 from headwater.cli.render import OnceView, choose_view
 from headwater.cli.stop import Stop
@@ -106,8 +106,8 @@ def follow(
     view.open(pipeline)
     stop.gently()
     until: float | None = None
-    while stop.asked is None and (until is None or time.monotonic() < until):
+    while stop.asked is None and (until is None or now() < until):
         pipeline.step(wait=WAIT_SECONDS)
         watch()
         if until is None and seconds is not None and view.shown:
-            until = time.monotonic() + seconds
+            until = now() + seconds

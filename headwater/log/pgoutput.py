@@ -1,12 +1,13 @@
 """The bytes of Postgres' `pgoutput` plugin (protocol version 1), message by message.
 
-Values stay text as the server wrote it: bytes, None for NULL, `SAME` for a large value that did not change and
-was not sent. What a message means for a table is not decided here.
+Values stay text as the server wrote it: bytes, None for NULL, `SAME` for a large value that did not change
+and was not sent. What a message means for a table is not decided here.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 EPOCH = 946_684_800.0
@@ -195,7 +196,7 @@ def _read_name(payload: bytes, at: int) -> tuple[str, int]:
     return payload[at:end].decode(), end + 1
 
 
-_READERS = {
+_READERS: dict[int, Callable[[bytes], Message]] = {
     ord("B"): _read_begin,
     ord("C"): _read_commit,
     ord("R"): _read_relation,

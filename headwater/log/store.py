@@ -127,26 +127,35 @@ class LogReader:
         last = self.manifest.number("last")
         return None if last is None else self._position(last)
 
-    def read(self, after: Position | None, limit: int) -> Delivery | None:
+    def read(self, after: Position | None, limit: int, *, upto: Position | None = None) -> Delivery | None:
         """Whole appends after a position, about `limit` rows; None if there are none.
+
+        With `upto` everything up to that position, whatever `limit` says, and None before the log is there.
 
         A delivery never ends between a reader's position and a table's snapshot: before that the table
         would seem to be empty.
         """
         with self._turn:
-            return self._read(after, limit)
+            taken = self._taken(-1 if after is None else after.value, limit, upto)
+            return self._delivery(taken) if taken else None
 
-    def _read(self, after: Position | None, limit: int) -> Delivery | None:
-        floor = self.manifest.snapshot_floor()
+    def whole_at(self) -> Position:
+        """The position from which on every table has its snapshot."""
+        return self._position(self.manifest.snapshot_floor())
+
+    def _taken(self, after: int, limit: int, upto: Position | None) -> list[Append]:
+        floor = self.manifest.snapshot_floor() if upto is None else upto.value
         taken: list[Append] = []
         rows = 0
-        for append in self.manifest.appends_after(-1 if after is None else after.value):
-            if taken and rows + append.rows > limit and taken[-1].last >= floor:
+        for append in self.manifest.appends_after(after):
+            full = rows + append.rows > limit if upto is None else append.last > floor
+            if taken and full and taken[-1].last >= floor:
                 break
             taken.append(append)
             rows += append.rows
-        if not taken or taken[-1].last < floor:
-            return None
+        return taken if taken and taken[-1].last >= floor else []
+
+    def _delivery(self, taken: Sequence[Append]) -> Delivery:
         by_table: dict[str, list[Segment]] = {}
         for segment in self.manifest.segments_of(taken[0].id, taken[-1].id):
             by_table.setdefault(segment.table, []).append(segment)

@@ -2,8 +2,8 @@
 
     typed(pa.array(["1", None]), "int", "number")       # int32: 1, null
 
-Snapshot and stream both come through here, so that a value is the same whichever way it came. A value that does
-not fit raises `Unfit`; nothing ever becomes NULL in silence.
+Snapshot and stream both come through here, so that a value is the same whichever way it came. A value that
+does not fit raises `Unfit`; nothing ever becomes NULL in silence.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> lis
     truth = {name: engine.bag(states[name]) for name in program.tables}
     try:
         for result in program.results.values():
-            truth[result.name] = _recomputed(result, engine, truth)
+            truth[result.name] = recomputed(result, engine, truth)
             saved = engine.bag(states[result.name])
             found += [Difference(result.name, line) for line in differences(truth[result.name], saved)]
         for node in program.views.values():
@@ -49,7 +49,7 @@ def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> lis
     return found
 
 
-def _recomputed(result: Result, engine: Engine, truth: Mapping[str, DataFrame]) -> DataFrame:
+def recomputed(result: Result, engine: Engine, truth: Mapping[str, DataFrame]) -> DataFrame:
     """The user's own query, over recomputed views where it reads views."""
     for name in result.reads:
         engine.register(name, truth[name])

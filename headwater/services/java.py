@@ -12,7 +12,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,3 +117,21 @@ for argument do
 done
 exec {program} "$@"
 """
+
+
+@contextmanager
+def stderr_to(log: Path) -> Iterator[None]:
+    """Let programs that are started in the block write their standard error to a file, for as long as they run.
+
+    Spark's JVM talks a good deal while it starts, in the middle of whatever the terminal shows.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with log.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -16,8 +16,10 @@ import shutil
 import socket
 import stat
 import subprocess
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -141,6 +143,21 @@ class _Running:
     pid: int
     port: int
     ready: bool
+
+
+@contextmanager
+def temporary_postgres(settings: Mapping[str, str] | None = None) -> Iterator[EmbeddedPostgres]:
+    """A server for a test: its folder is gone afterwards.
+
+    The folder is made right below the system's temporary folder, since the server of root runs as another user
+    who must be able to walk there, and since others may close the folders in between at any time.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="headwater-postgres-"))
+    try:
+        with EmbeddedPostgres(folder, settings=settings) as server:
+            yield server
+    finally:
+        shutil.rmtree(folder)
 
 
 def psql_path() -> Path:

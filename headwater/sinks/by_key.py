@@ -1,10 +1,11 @@
-"""Changes of a batch brought down to what each key needs: its new row, or that it is gone."""
+"""Changes of a batch, by table and then by key: what each key needs is its new row, or that it is gone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from headwater.changes.change_set import ChangeSet
 from headwater.errors import SinkError
 from headwater.sinks.base import SinkTable
 
@@ -19,6 +20,16 @@ class ByKey:
     come: dict[Row, Row]
     replaced: dict[Row, Row]
     """The old rows of keys in `come`."""
+
+
+def by_table(changes: Sequence[ChangeSet]) -> dict[str, ChangeSet]:
+    """One change set for each table: where several queries write one, a row of one may replace a row of another."""
+    found: dict[str, ChangeSet] = {}
+    for change_set in changes:
+        before = found.get(change_set.relation)
+        parts = (before.parts if before else ()) + change_set.parts
+        found[change_set.relation] = ChangeSet(change_set.relation, change_set.schema, parts)
+    return found
 
 
 def by_key(table: SinkTable, rows: Iterable[tuple[Row, int]]) -> ByKey:

@@ -14,11 +14,10 @@ from datetime import date, datetime
 from headwater.changes.change_set import ChangeSet
 from headwater.options import option
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
+from headwater.sinks.by_key import Row, by_table
 
 PAIRED_ROWS = 50_000
 """Up to so many changes are held in memory to bring old and new rows together; more go out as they come."""
-
-Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,10 @@ class PrintSink:
         """Print the batch, line by line."""
         if self._last is not None and batch_id <= self._last:
             return
-        for change_set in changes:
-            identifier = self._tables[change_set.relation].options.identifier
+        for name, change_set in by_table(changes).items():
+            identifier = self._tables[name].options.identifier
             before = f"{identifier}> " if identifier else ""
-            for sign, row in signed(change_set, self._tables[change_set.relation].schema.key):
+            for sign, row in signed(change_set, self._tables[name].schema.key):
                 self._say(f"{before}{sign}[{', '.join(shown(value) for value in row)}]")
         self._last = batch_id
 

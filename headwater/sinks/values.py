@@ -19,7 +19,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.errors import SinkError
 from headwater.options import option
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
-from headwater.sinks.by_key import ByKey, Row, by_key, named, two_rows
+from headwater.sinks.by_key import ByKey, Row, by_key, by_table, named, two_rows
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Kept:
         _check_present(table, bag)
         return +bag
 
-    def keep(self, batch_id: int, changes: Sequence[ChangeSet], bags: Mapping[str, Counter[Row]]) -> None:
+    def keep(self, batch_id: int, changes: Mapping[str, ChangeSet], bags: Mapping[str, Counter[Row]]) -> None:
         """Keep a batch and the bags that result."""
-        self.batches[batch_id] = {change_set.relation: change_set.table() for change_set in changes}
+        self.batches[batch_id] = {name: change_set.table() for name, change_set in changes.items()}
         self._bags.update(bags)
 
 
@@ -82,8 +82,9 @@ class ValuesSink:
         last = self.last_batch()
         if last is not None and batch_id <= last:
             return
-        bags = {c.relation: self._kept.take(self._tables[c.relation], c) for c in changes}
-        self._kept.keep(batch_id, changes, bags)
+        whole = by_table(changes)
+        bags = {name: self._kept.take(self._tables[name], change_set) for name, change_set in whole.items()}
+        self._kept.keep(batch_id, whole, bags)
 
     def last_batch(self) -> int | None:
         """The last batch kept under this name."""

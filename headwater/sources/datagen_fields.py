@@ -65,7 +65,8 @@ def _field(table: SourceTable, column: Column, given: Mapping[str, str]) -> Fiel
                 place=table.place,
             )
     low, high = _range(table, column, given, kind=kind)
-    length = int(_number(table, column, given, what="length") or 100)
+    asked = _number(table, column, given, what="length")
+    length = 100 if asked is None else int(asked)
     if not 1 <= length <= LONGEST:
         raise _wrong(table, column, "length", given["length"], f"It takes a number from 1 to {LONGEST}.")
     return Field(table.name, column, kind, low, high, length=length, null_rate=null_rate)

@@ -6,10 +6,12 @@ from headwater.errors import Place
 from headwater.options import SOURCES, find_connector
 from headwater.sources.base import SourceType
 from headwater.sources.datagen import DATAGEN
+from headwater.sources.postgres.source import POSTGRES
 from headwater.sources.values import VALUES
 
 SOURCE_TYPES: dict[str, SourceType] = {
     "datagen": DATAGEN,
+    "postgres-cdc": POSTGRES,
     "values": VALUES,
 }
 

@@ -199,6 +199,10 @@ class Engine:
             whole = whole.unionAll(other)
         return whole
 
+    def local(self, schema: Schema, rows: pa.Table) -> DataFrame:
+        """Rows of a relation that are in memory, as a frame."""
+        return self.spark.createDataFrame(rows.combine_chunks(), struct_of(schema))
+
     def _files(self, files: Files) -> DataFrame:
         return self.spark.read.parquet(*map(str, files.paths))
 

@@ -17,7 +17,7 @@ def as_sql_error(problem: PySparkException, functions: Sequence[str], place: Pla
     parameters = problem.getMessageParameters() or {}
     if condition.startswith("UNRESOLVED_ROUTINE"):
         name = parameters.get("routineName", "").strip("`")
-        near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), functions, n=1, cutoff=0.5)
         return SqlError(
             f"function {name} does not exist",
             hint=f"Did you mean {near[0]}?" if near else "Spark's built-in functions are known here.",

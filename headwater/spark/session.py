@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -43,4 +44,6 @@ def open_session(java_home: Path, *, name: str) -> SparkSession:
     builder = builder.config("spark.driver.memory", os.environ.get("HEADWATER_DRIVER_MEMORY", "2g"))
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    # PySpark logs every refused query with its whole trace; users read our error instead.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     return session

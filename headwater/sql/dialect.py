@@ -60,6 +60,10 @@ class HeadwaterParser(SparkParser):
         end = self._prev.end + 1 if self._prev else 0
         raise Unreadable(message, end, end)
 
+    def _warn_unsupported(self) -> None:
+        # Asked before the library gives up and takes the text as an opaque command.
+        self.raise_error("this is not part of a query", self._tokens[0])
+
     def _parse_types(
         self,
         check_func: bool = False,
@@ -78,6 +82,9 @@ class HeadwaterParser(SparkParser):
 
 class Headwater(Spark):
     """Reads Flink-style SQL, writes Spark SQL."""
+
+    # A path that cannot be read is Spark's to judge, not a line in somebody's terminal.
+    STRICT_JSON_PATH_SYNTAX = False
 
     class Tokenizer(Spark.Tokenizer):
         """Flink's strings, and no words that swallow the rest of a statement."""

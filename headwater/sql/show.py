@@ -29,4 +29,5 @@ def _between(text: str, before: Token | None, after: Token) -> str:
     gap = text[before.end : after.start]
     if not gap or gap.isspace():
         return gap
-    return "\n" + gap.rpartition("\n")[2] if "\n" in gap and gap.rpartition("\n")[2].isspace() else " "
+    last = gap.rpartition("\n")[2]
+    return "\n" + last[: len(last) - len(last.lstrip())] if "\n" in gap else " "

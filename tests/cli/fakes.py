@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import pyarrow as pa
 
@@ -38,6 +39,8 @@ class FakePipeline:
     """Hands out one written batch a step, then calls `idle`; its answer is what the batches add up to."""
 
     queries = (QUERY,)
+    answers: tuple[str, ...] = ()
+    program = SimpleNamespace(results={QUERY: None})
 
     def __init__(
         self,

@@ -134,7 +134,7 @@ def test_the_live_table_shows_answer_and_head() -> None:
     pipeline.step()
     said = text_screen(view)
     view.close()
-    assert "cut 0/2   lag 0.50 s   changes/s 1.0   step 0.25 s   batch 2" in said
+    assert "cut 0/2   lag 0.50 s   changes/s 1.0   step 0.20 s   batch 2" in said
     assert "│ Cassowary │  12.5 │" in said
     assert "Jellyfish" not in said
 

@@ -18,8 +18,8 @@ from headwater.services.postgres import EmbeddedPostgres
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
-    with EmbeddedPostgres(tmp_path_factory.mktemp("claims")) as postgres:
+def server(folder_of_its_own: Path) -> Iterator[EmbeddedPostgres]:
+    with EmbeddedPostgres(folder_of_its_own) as postgres:
         yield postgres
 
 

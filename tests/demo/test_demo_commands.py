@@ -20,9 +20,9 @@ HEADWATER = [sys.executable, "-m", "headwater"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoFolder]:
+def folder(folder_of_its_own: Path) -> Iterator[DemoFolder]:
     """A demo whose database runs."""
-    folder = DemoFolder(tmp_path_factory.mktemp("demo"))
+    folder = DemoFolder(folder_of_its_own)
     with demo_database(folder, port=None, fresh=False):
         yield folder
 
@@ -87,8 +87,8 @@ def test_a_second_demo_on_one_folder_is_refused(folder: DemoFolder) -> None:
     assert folder.uri(), "the first one still runs"
 
 
-def test_the_database_keeps_its_port_and_rows_until_it_is_told_to_forget(tmp_path: Path) -> None:
-    folder = DemoFolder(tmp_path / "demo")
+def test_the_database_keeps_its_port_and_rows_until_it_is_told_to_forget(folder_of_its_own: Path) -> None:
+    folder = DemoFolder(folder_of_its_own / "again")
     with demo_database(folder, port=None, fresh=False) as first:
         assert not make_tables(first)
     with demo_database(folder, port=None, fresh=False) as second:

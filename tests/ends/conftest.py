@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -15,10 +18,17 @@ _NUMBERS = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
-    """The server, without the safety of the disk, which no test here needs."""
-    with EmbeddedPostgres(tmp_path_factory.mktemp("postgres"), settings={"fsync": "off"}) as running:
-        yield running
+def server() -> Iterator[EmbeddedPostgres]:
+    """The server, without the safety of the disk, which no test here needs.
+
+    Its folder is not pytest's: as root the server runs as another user, and a second pytest shuts that one out.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="headwater-"))
+    try:
+        with EmbeddedPostgres(folder, settings={"fsync": "off"}) as running:
+            yield running
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -88,6 +88,18 @@ def test_every_id_plus_one_loses_nothing(database: Database, totals: SinkTable, 
     assert rows(database) == [(n + 1, n * 10) for n in range(1, 6)]
 
 
+def test_a_row_of_one_query_may_take_the_key_of_another(
+    database: Database, totals: SinkTable, way: str
+) -> None:
+    """Two queries write the table; in one batch the key goes in the second and comes in the first."""
+    with sink(totals) as to:
+        to.write([changes(totals, (1, 1, 10)), changes(totals, (1, 2, 20))], 1)
+        to.write([changes(totals, (1, 2, 21)), changes(totals, (-1, 2, 20))], 2)
+        assert rows(database) == [(1, 10), (2, 21)]
+        with pytest.raises(SinkError, match=r"two rows want the key \(id\) = \(3\)"):
+            to.write([changes(totals, (1, 3, 1)), changes(totals, (1, 3, 2))], 3)
+
+
 def test_a_foreign_row_with_the_key_is_overwritten(database: Database, totals: SinkTable, way: str) -> None:
     database.run("INSERT INTO totals VALUES (1, 99), (2, 98)")
     with sink(totals) as to:

@@ -110,3 +110,14 @@ def test_spark_runs_on_a_machine_without_java(tmp_path: Path) -> None:
         [sys.executable, "-c", SPARK], env=given, cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert "answer 45" in said.stdout, said.stderr
+
+
+def test_what_a_child_says_goes_to_the_log_also_after_the_block(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with java.stderr_to(tmp_path / "deep" / "child.log"):
+        child = subprocess.Popen(["/bin/sh", "-c", "read line; echo said >&2"], stdin=subprocess.PIPE)
+    print("ours", file=sys.stderr)
+    child.communicate(b"go\n")
+    assert capfd.readouterr().err == "ours\n"
+    assert (tmp_path / "deep" / "child.log").read_text() == "said\n"

@@ -55,7 +55,8 @@ INFORMATION_SCHEMA = "SELECT * FROM information_schema.tables WHERE table_schema
 
 INSERT_CLAIM = """INSERT INTO accident_claims (claim_total, claim_total_receipt, claim_currency, \
 member_id, accident_date, accident_type, accident_detail, claim_date, claim_status) VALUES \
-(500, 'PharetraMagnaVestibulum.tiff', 'AUD', 321, '2020-08-01 06:43:03', 'Collision', 'Blue Ringed Octopus', '2020-08-10 09:39:31', 'INITIAL')"""
+(500, 'PharetraMagnaVestibulum.tiff', 'AUD', 321, '2020-08-01 06:43:03', 'Collision', \
+'Blue Ringed Octopus', '2020-08-10 09:39:31', 'INITIAL')"""
 
 UPDATE_CLAIM = "UPDATE accident_claims SET claim_total_receipt = 'CorrectReceipt.pdf' WHERE claim_id = 1001"
 

@@ -119,19 +119,19 @@ def check(text: str) -> None:
         assert error.place.width >= 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3000, deadline=None)
 @given(mutated())
 def test_mutated_statements_give_statements_or_an_error_with_a_place(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from([*PIECES, "a", " b ", "1", "'x'"]), max_size=15).map("".join))
 def test_any_mixture_of_pieces_does_too(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_does_too(text: str) -> None:
     check(text)

@@ -28,7 +28,7 @@ PLACE = Place("f.sql", 3, 7)
 class Options:
     """The options of a connector that needs a password."""
 
-    password: Secret = option("password", "the password")  # noqa: RUF009 - this is how options are declared
+    password: Secret = option("password", "the password")
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,11 @@ def secrets_of(options: JdbcOptions) -> tuple[str, ...]:
     if isinstance(options.url, Secret):
         address = address_of(options)
         found |= {address.host, address.database, address.schema, address.user}
-    return tuple(sorted((text for text in found if text), key=len, reverse=True))
+    # Whoever uses a public name as the password still wants to read that name.
+    public = {"", *(v for v in (options.username, options.table_name) if not isinstance(v, Secret))}
+    if not isinstance(options.url, Secret):
+        public |= {address_of(options).database, address_of(options).user}
+    return tuple(sorted(found - public, key=len, reverse=True))
 
 
 def _settings(given: dict[str, str], place: Place | None) -> Iterator[tuple[str, str]]:

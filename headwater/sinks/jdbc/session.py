@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -128,13 +129,11 @@ def unreachable(session: Session, error: psycopg2.Error, table: SinkTable) -> Si
     """Why no connection came about."""
     where = session.address
     said = session.hide(str(error))
-    hint = next(
-        (hint for seen, hint in _CONNECT_HINTS if seen in said), "Check the option 'url' and the network."
-    )
+    hints = (hint for seen, hint in _CONNECT_HINTS if re.search(seen, said))
     return SinkError(
         session.hide(f"cannot connect to Postgres at {where.host}:{where.port}, database '{where.database}'"),
-        detail=f"{said}.",
-        hint=hint,
+        detail=said if said.endswith((".", "?")) else f"{said}.",
+        hint=next(hints, "Check the option 'url' and the network."),
         place=table.place,
     )
 
@@ -142,8 +141,13 @@ def unreachable(session: Session, error: psycopg2.Error, table: SinkTable) -> Si
 _CONNECT_HINTS = (
     ("password authentication failed", "Check the options 'username' and 'password'."),
     ("no password supplied", "Add the option 'password'."),
-    ("role", "Check the option 'username'."),
-    ("database", "Check the name after the last slash of the option 'url', or create the database."),
+    ('role ".*" does not exist', "Check the option 'username'."),
+    ("permission denied for database", "Grant CONNECT on the database to the user."),
+    ("starting up", "Try again when the server is up."),
+    (
+        'database ".*" does not exist',
+        "Check the name after the last slash of the option 'url', or create the database.",
+    ),
     ("translate host name", "Check the host in the option 'url'."),
     ("Connection refused", "Start the server, or check host and port in the option 'url'."),
     ("timeout", "Check host and port in the option 'url', and that no firewall lies between."),
@@ -162,7 +166,7 @@ _WRITE_HINTS = {
     "23505": "Another unique index of the table forbids the row: remove it, or make it the sink's key.",
     "23514": "Change the table's CHECK constraint, or the query.",
     "25006": "Connect to the primary server.",
-    "42501": "Grant INSERT, UPDATE, DELETE and SELECT on the table to the user.",
+    "42501": "Grant the user INSERT, UPDATE, DELETE, SELECT on the table and TEMPORARY on the database.",
     "42703": "The table was altered: restart the pipeline, or put the column back.",
     "42P01": "The table was dropped: create it again.",
     "42P10": "The unique index on the key was dropped: create it again.",

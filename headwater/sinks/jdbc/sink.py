@@ -11,6 +11,7 @@ from psycopg2 import sql
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import OptionError, SinkError
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
+from headwater.sinks.by_key import by_table
 from headwater.sinks.jdbc import batches
 from headwater.sinks.jdbc.options import JdbcOptions, address_of, group_of
 from headwater.sinks.jdbc.session import Session, can_try_again, refused, unreachable
@@ -65,8 +66,8 @@ class JdbcSink:
             if not batches.advance(cursor, self._batches, pipeline=self._pipeline, batch_id=batch_id):
                 return
             # One order for everyone keeps two writers from waiting for each other.
-            for change_set in sorted(changes, key=lambda c: c.relation):
-                target = self._targets[change_set.relation]
+            for name, change_set in sorted(by_table(changes).items()):
+                target = self._targets[name]
                 try:
                     write_changes(cursor, target, change_set)
                 except psycopg2.Error as error:

@@ -2,9 +2,9 @@
 
     python -m headwater.sources.postgres.capture        # the configuration is one line on standard input
 
-It speaks in lines of JSON: `snapshot` (how far the first rows are), `started`, `appended` (a position is durable),
-`ended` (there is nothing more to read) and `error`. It ends when its standard input closes or its parent is another:
-everything durable is in the log, so that it can be killed at any moment.
+It speaks in lines of JSON: `snapshot` (how far the first rows are), `started`, `appended` (a position is
+durable), `ended` (there is nothing more to read) and `error`. It ends when its standard input closes or its
+parent is another: everything durable is in the log, so that it can be killed at any moment.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any
 
 import psycopg2
 
-from headwater.errors import HeadwaterError, SourceError, StateError
+from headwater.errors import HeadwaterError, StateError
 from headwater.log.store import LogWriter
 from headwater.sources.postgres.begin import begin
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureConfig, from_line
-from headwater.sources.postgres.connect import Unreachable
+from headwater.sources.postgres.connect import Unreachable, meaning
 from headwater.sources.postgres.layouts import Layouts
 from headwater.sources.postgres.options import SNAPSHOT
-from headwater.sources.postgres.stream import Stream, lost
+from headwater.sources.postgres.stream import Stream
 
 WATCH_SECONDS = 0.5
 PROGRESS_SECONDS = 0.1
@@ -61,20 +61,17 @@ def capture(config: CaptureConfig) -> None:
     try:
         log = LogWriter(config.folder, notation="lsn")
         pairs = begin(config, log, _Progress())
-        say("started")
         if config.startup == SNAPSHOT:
+            say("started")
             say("ended")
             return
         layouts = Layouts(config.tables, log.manifest.tables(), config.address)
         layouts.know(_known_types(pairs))
-        Stream(config, log, layouts, lambda position: say("appended", position=position)).run()
-    except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
-        if isinstance(error, psycopg2.errors.ConfigurationLimitExceeded):
-            raise _refused(error) from error
-        raise lost(error) from error
+        Stream(config, log, layouts, lambda position: say("appended", position=position)).run(
+            lambda: say("started")
+        )
     except psycopg2.Error as error:
-        # The stream's own error of a connection that broke has no code of the server's.
-        raise (lost(error) if error.pgcode is None else _refused(error)) from error
+        raise meaning(error) from error
     except OSError as error:
         raise StateError(
             "the log cannot be written",
@@ -98,14 +95,6 @@ class _Progress:
 
 def _known_types(pairs: tuple[Pair, ...]) -> dict[int, Any]:
     return {column.type_oid: column.type for pair in pairs for column in pair.found.columns}
-
-
-def _refused(error: psycopg2.Error) -> SourceError:
-    return SourceError(
-        "postgres refused a request of the capture",
-        detail=f"{' '.join(str(error).split())} (code {error.pgcode}).",
-        hint="See the server's log for more.",
-    )
 
 
 def _watch(parent: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from headwater.errors import Place, SourceError
 from headwater.schema import Column, Schema
-from headwater.sources.postgres.connect import address_of, connect
+from headwater.sources.postgres.connect import address_of, session
 from headwater.sources.postgres.options import PostgresOptions
 from headwater.sources.postgres.types import ServerType, spark_type
 
@@ -58,9 +58,8 @@ class ServerTable:
 
 def describe(options: PostgresOptions) -> Schema:
     """A table's own columns and primary key, for a declaration without a column list."""
-    with connect(address_of(options, "headwater")) as opened, opened.cursor() as cursor:
+    with session(address_of(options, "headwater")) as cursor:
         found = find_table(cursor, options.schema, options.table)
-        opened.close()
     columns = tuple(Column(c.name, spark_type(c.type)) for c in found.columns if not c.generated)
     return Schema(columns, found.primary_key)
 
@@ -109,9 +108,8 @@ def identity_of(cursor: Any, table: ServerTable) -> tuple[str, Identity]:
 
 def resolving_key(options: PostgresOptions) -> tuple[str, ...]:
     """The columns by which an old row has to be looked up; none if the server logs whole rows."""
-    with connect(address_of(options, "headwater")) as opened, opened.cursor() as cursor:
+    with session(address_of(options, "headwater")) as cursor:
         _, identity = identity_of(cursor, find_table(cursor, options.schema, options.table))
-        opened.close()
     return identity.key
 
 
@@ -164,7 +162,8 @@ def _index_keys(cursor: Any, oid: int) -> dict[str, tuple[str, ...]]:
     """The columns of the primary key, and of the indexes that can serve as replica identity."""
     cursor.execute(
         "SELECT i.indisprimary, i.indisreplident, i.indimmediate,"
-        " (SELECT array_agg(a.attname::text ORDER BY k.ord) FROM unnest(i.indkey) WITH ORDINALITY k (num, ord)"
+        " (SELECT array_agg(a.attname::text ORDER BY k.ord)"
+        "  FROM unnest(i.indkey) WITH ORDINALITY k (num, ord)"
         "  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.ord <= i.indnkeyatts)"
         " FROM pg_index i WHERE i.indrelid = %s AND (i.indisprimary OR i.indisreplident)",
         (oid,),

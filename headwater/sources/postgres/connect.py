@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +27,7 @@ _TEXT_SETTINGS = (
 _ALIVE = {"keepalives": 1, "keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3}
 _SERVER_ALIVE = ("tcp_keepalives_idle=20", "tcp_keepalives_interval=10", "tcp_keepalives_count=3")
 
-# The server must not ask for replies by itself: the answer would confirm more than is durable (see stream.py).
+# The server must not ask for replies by itself: the answer would confirm more than is durable (stream.py).
 _STREAM_SETTINGS = ("wal_sender_timeout=0",)
 
 
@@ -60,6 +62,35 @@ def connect(address: Address) -> Any:
     opened = _open(address, (*_TEXT_SETTINGS, *_SERVER_ALIVE, "statement_timeout=0"), None)
     opened.autocommit = True
     return opened
+
+
+@contextmanager
+def session(address: Address) -> Iterator[Any]:
+    """A cursor on a connection of its own, closed at the end; what the server refuses is a SourceError."""
+    opened = connect(address)
+    try:
+        yield opened.cursor()
+    except psycopg2.Error as error:
+        raise meaning(error) from error
+    finally:
+        opened.close()
+
+
+def meaning(error: psycopg2.Error) -> SourceError:
+    """What an error of the server, or the loss of its connection, is to us."""
+    # An error without a code is not the server's: the connection itself broke.
+    broken = error.pgcode is None or str(error.pgcode)[:2] in ("08", "57")
+    if broken:
+        return Unreachable(
+            "the connection to postgres was lost",
+            detail=" ".join(str(error).split()),
+            hint="It is tried again until the server answers.",
+        )
+    return SourceError(
+        "postgres refused a request",
+        detail=f"{' '.join(str(error).split())} (code {error.pgcode})",
+        hint="See the server's log for more.",
+    )
 
 
 def connect_replication(address: Address) -> Any:

@@ -11,7 +11,7 @@ from headwater.log.text_values import can_read
 from headwater.log.transactions import Layout
 from headwater.sources.postgres.catalog import nearest, types_of
 from headwater.sources.postgres.config import CaptureTable
-from headwater.sources.postgres.connect import Address, connect
+from headwater.sources.postgres.connect import Address, session
 from headwater.sources.postgres.types import ServerType, family
 
 
@@ -54,12 +54,8 @@ class Layouts:
 
     def _type(self, oid: int) -> ServerType:
         if oid not in self._types:
-            opened = connect(self._address)
-            try:
-                with opened.cursor() as cursor:
-                    found = types_of(cursor, [oid])
-            finally:
-                opened.close()
+            with session(self._address) as cursor:
+                found = types_of(cursor, [oid])
             # A type that was dropped since is read as text.
             self._types[oid] = found.get(oid, ServerType("unknown"))
         return self._types[oid]
@@ -76,8 +72,8 @@ def _check_identity(table: CaptureTable, relation: Relation) -> None:
     if {name.lower() for name in key} != {name.lower() for name in table.schema.key}:
         raise SourceError(
             f"the replica identity of table '{table.name}' has changed",
-            detail=f"The server now logs only ({', '.join(key)}) of a row that changes or goes; the declared key"
-            f" is ({', '.join(table.schema.key) or 'none'}).",
+            detail=f"The server now logs only ({', '.join(key)}) of a row that changes or goes; the declared"
+            f" key is ({', '.join(table.schema.key) or 'none'}).",
             hint="ALTER TABLE ... REPLICA IDENTITY FULL at the server, or declare that key, then start anew.",
             place=table.place,
         )
@@ -87,7 +83,8 @@ def _vanished(table: CaptureTable, column: str, names: Sequence[str]) -> SourceE
     return SourceError(
         f"column '{column}' of table '{table.name}' is gone",
         detail=f"'{table.remote_schema}.{table.remote_table}' now has the columns {', '.join(names)}.",
-        hint=f"Remove it from the declaration, or add it again at the server. {nearest(column, names, 'columns')}",
+        hint="Remove it from the declaration, or add it again at the server."
+        f" {nearest(column, names, 'columns')}",
         place=table.place,
     )
 

@@ -70,8 +70,8 @@ def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, curs
     if durable is not None and slot.confirmed is not None and slot.confirmed > durable:
         raise SourceError(
             f"replication slot '{slot.name}' is ahead of the state",
-            detail=f"The slot stands at {_lsn(slot.confirmed)}, the state at {_lsn(durable)}: the server will not"
-            " send what lies between.",
+            detail=f"The slot stands at {_lsn(slot.confirmed)}, the state at {_lsn(durable)}: the server will"
+            " not send what lies between.",
             hint=ANEW,
         )
 
@@ -103,8 +103,8 @@ def _check_same_server(log: LogWriter, durable: int | None, cursor: Any) -> None
     if number(position) < durable:
         raise SourceError(
             "the server is behind the state",
-            detail=f"The server stands at {position}, the state at {_lsn(durable)}: it was restored to an older"
-            " moment.",
+            detail=f"The server stands at {position}, the state at {_lsn(durable)}: it was restored to an"
+            " older moment.",
             hint=ANEW,
         )
 

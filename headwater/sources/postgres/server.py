@@ -11,7 +11,7 @@ from psycopg2 import sql
 
 from headwater.errors import SourceError
 from headwater.sources.postgres.catalog import ServerTable
-from headwater.sources.postgres.connect import Address, connect
+from headwater.sources.postgres.connect import Address, session
 
 EMIT = "SELECT pg_logical_emit_message(true, 'headwater', '')"
 """A transaction that changes nothing: it moves the position of a database in which nothing happens."""
@@ -180,14 +180,10 @@ def drop_publication(cursor: Any, name: str) -> None:
 
 def emit(address: Address) -> int:
     """Commit a transaction that changes nothing; a position before its end."""
-    opened = connect(address)
-    try:
-        with opened.cursor() as cursor:
-            cursor.execute("SET synchronous_commit = on")
-            cursor.execute(EMIT)
-            return number(cursor.fetchone()[0])
-    finally:
-        opened.close()
+    with session(address) as cursor:
+        cursor.execute("SET synchronous_commit = on")
+        cursor.execute(EMIT)
+        return number(cursor.fetchone()[0])
 
 
 def relation(table: ServerTable) -> sql.Composable:

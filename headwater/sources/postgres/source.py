@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import psycopg2
-
 from headwater.errors import SourceError
 from headwater.log.events import Delivery
 from headwater.log.manifest import FILE, Manifest
@@ -17,7 +15,7 @@ from headwater.sources.postgres import server
 from headwater.sources.postgres.begin import MADE_PUBLICATION
 from headwater.sources.postgres.catalog import describe
 from headwater.sources.postgres.config import CaptureConfig, config_of, log_folder
-from headwater.sources.postgres.connect import connect
+from headwater.sources.postgres.connect import session
 from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, check_group, group
 from headwater.sources.postgres.supervisor import Supervisor
 
@@ -31,7 +29,7 @@ class PostgresSource:
         self._capture: Supervisor | None = None
         self._log: LogReader | None = None
 
-    def start(self, after: Position | None) -> None:
+    def start(self, after: Position | None) -> Position | None:
         """Check, make slot and publication or find them, take snapshots, begin to stream."""
         capture = Supervisor(config_of(self._tables, self._context, after=after))
         try:
@@ -47,14 +45,18 @@ class PostgresSource:
             capture.stop()
             raise
         self._capture = capture
+        whole = self._log.whole_at()
+        return whole if after is None or whole > after else None
 
-    def read(self, after: Position | None, limit: int, *, wait: float = 0.0) -> Delivery | None:
+    def read(
+        self, after: Position | None, limit: int, *, wait: float = 0.0, upto: Position | None = None
+    ) -> Delivery | None:
         """Whole transactions after `after`; see the contract."""
         capture, log = self._running()
         deadline = time.monotonic() + wait
         while True:
             heard = capture.heard
-            delivery = log.read(after, limit)
+            delivery = log.read(after, limit, upto=upto)
             if delivery is not None:
                 return delivery
             self._report(capture)
@@ -68,10 +70,7 @@ class PostgresSource:
         _, log = self._running()
         if self._config.startup == SNAPSHOT and log.last is not None:
             return log.last
-        try:
-            return Position(server.emit(self._config.address), "lsn")
-        except psycopg2.Error as error:
-            raise _refused(error) from error
+        return Position(server.emit(self._config.address), "lsn")
 
     def commit(self, position: Position) -> None:
         """Forget what is done."""
@@ -111,16 +110,10 @@ def open_source(tables: Sequence[SourceTable], context: SourceContext) -> Postgr
 def forget(tables: Sequence[SourceTable], context: SourceContext) -> None:
     """Drop the slot and, if it is ours, the publication; harmless when they are gone."""
     config = config_of(tables, context, after=None)
-    opened = connect(config.address)
-    try:
-        with opened.cursor() as cursor:
-            server.drop_slot(cursor, config.slot)
-            if config.publication in (config.slot, _made_publication(context)):
-                server.drop_publication(cursor, config.publication)
-    except psycopg2.Error as error:
-        raise _refused(error) from error
-    finally:
-        opened.close()
+    with session(config.address) as cursor:
+        server.drop_slot(cursor, config.slot)
+        if config.publication in (config.slot, _made_publication(context)):
+            server.drop_publication(cursor, config.publication)
 
 
 def _made_publication(context: SourceContext) -> str | None:
@@ -132,14 +125,6 @@ def _made_publication(context: SourceContext) -> str | None:
         return manifest.recall(MADE_PUBLICATION)
     finally:
         manifest.close()
-
-
-def _refused(error: psycopg2.Error) -> SourceError:
-    return SourceError(
-        "postgres refused a request",
-        detail=" ".join(str(error).split()),
-        hint="See the server's log for more.",
-    )
 
 
 POSTGRES = SourceType(

@@ -1,9 +1,9 @@
 """The server's log, from its bytes into ours.
 
-What the server is told never passes what is durable here. psycopg2 by itself confirms the server's position in
-answer to a keepalive once all it received was confirmed; therefore one place less than the end of the last durable
-transaction is confirmed (the server still does not send that transaction again), and the server does not ask
-(`wal_sender_timeout=0`).
+What the server is told never passes what is durable here. psycopg2 by itself confirms the server's position
+in answer to a keepalive once all it received was confirmed; therefore one place less than the end of the last
+durable transaction is confirmed (the server still does not send that transaction again), and the server does
+not ask (`wal_sender_timeout=0`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import psycopg2
 from psycopg2.extras import REPLICATION_LOGICAL
 
 from headwater.errors import SourceError
@@ -22,7 +21,7 @@ from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.transactions import Collector
 from headwater.sources.postgres.config import CaptureConfig
-from headwater.sources.postgres.connect import Unreachable, connect, connect_replication, quote
+from headwater.sources.postgres.connect import connect, connect_replication, quote
 from headwater.sources.postgres.layouts import Layouts
 from headwater.sources.postgres.resume import durable_position
 from headwater.sources.postgres.server import emit
@@ -58,8 +57,8 @@ class Stream:
         self._keepalives: list[float] = []
         self._idle_since = self._asked = time.monotonic()
 
-    def run(self) -> None:
-        """Read until the connection ends, which raises."""
+    def run(self, opened_up: Callable[[], None]) -> None:
+        """Read until the connection ends, which raises; `opened_up` hears when the slot is ours."""
         # A first message ends the state in which psycopg2 confirms by itself, and brings snapshots to light.
         emit(self._config.address)
         opened = connect_replication(self._config.address)
@@ -77,6 +76,7 @@ class Stream:
                     "messages": "true",
                 },
             )
+            opened_up()
             while True:
                 self._read_all(cursor)
                 self._rest(cursor)
@@ -89,7 +89,7 @@ class Stream:
             self._heard_data = True
             self._handle(message.payload, cursor)
         self._flush(cursor)
-        # Before the first data psycopg2 may have confirmed a keepalive's position: it becomes durable at once.
+        # Before the first data psycopg2 may confirm a keepalive's position: it becomes durable at once.
         if not self._heard_data and cursor.wal_end > (self._log.last or self._start):
             self._append([], first=cursor.wal_end, last=cursor.wal_end, committed_at=None)
 
@@ -165,12 +165,3 @@ class Stream:
             return
         self._keepalives = []
         connect(self._config.address).close()
-
-
-def lost(error: psycopg2.Error) -> Unreachable:
-    """The connection ended while it was in use."""
-    return Unreachable(
-        "the connection to postgres was lost",
-        detail=" ".join(str(error).split()),
-        hint="It is tried again until the server answers.",
-    )

@@ -1,0 +1,29 @@
+# Options and connectors that do not exist, and their nearest.
+! CREATE TABLE t (id INT) WITH ('connector' = 'vlaues');
+  SELECT * FROM t;
+error: unknown connector 'vlaues'
+detail: The connectors that can be read are datagen, postgres-cdc, values.
+hint: Did you mean 'values'?
+
+! CREATE TABLE t (id INT) WITH ('name' = 'x');
+  SELECT * FROM t;
+error: the table has no connector
+detail: The connectors are datagen, postgres-cdc, values.
+hint: Add WITH ('connector' = '...') to the CREATE TABLE statement.
+
+! CREATE TABLE t (id INT) WITH ('connector' = 'values', 'nam' = 'x');
+  SELECT * FROM t;
+error: connector 'values' has no option 'nam'
+detail: Its options are name.
+hint: Did you mean 'name'?
+
+! CREATE TABLE t (id INT) WITH ('connector' = 'print');
+  SELECT * FROM t;
+error: connector 'print' can only be written
+detail: The connectors that can be read are datagen, postgres-cdc, values.
+hint: Use a table with one of these where rows are read.
+
+! SET 'pipeline.nme' = 'x';
+error: SET has no option 'pipeline.nme'
+detail: Its options are pipeline.name, headwater.batch.rows.
+hint: Did you mean 'pipeline.name'?
