@@ -75,9 +75,10 @@ class _Cutter:
         inner: Environment = {(c.table, c.name): exp.column(n) for c, n in arguments.items()}
         measures = tuple(Item(m.name, substituted(m.expression, inner)) for m in aggregate.measures)
         keys = tuple(f"k{i}" for i in range(len(aggregate.keys)))
-        positional: dict[tuple[str, str], exp.Expr] = {
-            ("", key.name): exp.column(f"k{i}") for i, key in enumerate(aggregate.keys)
-        } | {("", m.name): exp.column(m.name) for m in measures}
+        positional: Environment = {
+            **{("", key.name): exp.column(f"k{i}") for i, key in enumerate(aggregate.keys)},
+            **{("", m.name): exp.column(m.name) for m in measures},
+        }
         items = tuple(Item(column, substituted(columns["", column], positional)) for column in output(plan))
         above = tuple(substituted(c, positional) for c in conditions)
         return Block(name, output(plan), cores, Group(keys, measures), above, items)

@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, SinkError
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
+from headwater.runtime.progress import Progress
 from headwater.sinks.base import Sink, SinkContext
 from headwater.sources.base import Report, Source, SourceContext
 
@@ -58,7 +59,7 @@ class Ends:
 
 
 def open_ends(
-    program: Program, folder: Path, report: Callable[[Report], None], *, cut: Cut, closing: ExitStack
+    program: Program, progress: Progress, report: Callable[[Report], None], *, cut: Cut, closing: ExitStack
 ) -> Ends:
     """Open the sinks, then start the sources where the cut says; what was started is undone if one fails.
 
@@ -69,11 +70,12 @@ def open_ends(
         context = SinkContext(_pipeline_name(program))
         sink = nodes[0].type.open([node.table for node in nodes], context)
         closing.callback(sink.close)
+        _check_batches(name, sink, progress, context.pipeline)
         ends.sinks[name] = sink
     started: list[tuple[str, list[TableNode], SourceContext]] = []
     try:
         for name, tables in by_source(program).items():
-            context_in = source_context(program, folder, name, report)
+            context_in = source_context(program, progress.folder, name, report)
             source = tables[0].type.open([t.table for t in tables], context_in)
             closing.callback(source.close)
             whole = source.start(cut.of(name))
@@ -88,6 +90,24 @@ def open_ends(
                 tables[0].type.forget([t.table for t in tables], context_in)
         raise
     return ends
+
+
+def _check_batches(name: str, sink: Sink, progress: Progress, pipeline: str) -> None:
+    """A sink that is ahead of our progress would drop our batches as repeats: refuse, and say what to do.
+
+    One batch ahead is a crash between the sink's commit and ours; that batch is repeated.
+    """
+    written = sink.last_batch()
+    if written is None or (written <= progress.batch_id + 1 and progress.batch_id > 0):
+        return
+    if written == progress.planned_batch:
+        return
+    raise SinkError(
+        f'the sink {name} has batch {written} of pipeline "{pipeline}", this state has {progress.batch_id}',
+        detail="It was written from another state folder, or this folder is an older copy.",
+        hint="Go on with the folder that wrote it, or give the pipeline another name, or empty the sink's tables and"
+        f" its record of batches (jdbc: DELETE FROM headwater_batches WHERE pipeline = '{pipeline}').",
+    )
 
 
 def by_source(program: Program) -> dict[str, list[TableNode]]:

@@ -18,7 +18,7 @@ from headwater.runtime.pipeline import Pipeline, fingerprints
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, state_folder
 from headwater.schema import Schema
-from headwater.services.java import java_home
+from headwater.services.java import java_home, stderr_to
 from headwater.sources.base import Report
 from headwater.spark.engine import Engine
 from headwater.spark.session import open_session
@@ -40,6 +40,7 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
         lock(folder, closing)
         progress = Progress(folder)
         closing.callback(progress.close)
+        folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
         pipeline = _resumed(program, engine, progress, listener, closing)
         progress.keep_text("name", name)
         progress.keep_text("script", text)
@@ -62,7 +63,8 @@ def pipeline_name(script: list[sql.Statement], file: str) -> str:
 def open_engine(name: str, folder: Path, listener: Listener) -> Engine:
     """Spark, with words while it starts."""
     listener.report(Report("spark", "starting Spark"))
-    session = open_session(java_home(), name=f"headwater {name}")
+    with stderr_to(folder.parent / "spark.log"):
+        session = open_session(java_home(), name=f"headwater {name}")
     listener.report(Report("spark", "starting Spark", 1, 1))
     return Engine(session, folder)
 
@@ -93,7 +95,7 @@ def _resumed(
     }
     _report_catalog(program, progress, kept, listener)
     cut = _cut(program, progress, kept)
-    ends = open_ends(program, progress.folder, listener.report, cut=cut, closing=closing)
+    ends = open_ends(program, progress, listener.report, cut=cut, closing=closing)
     progress.cut = cut
     return Pipeline(
         name=program.settings.name,

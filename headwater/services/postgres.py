@@ -13,6 +13,7 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -30,6 +31,7 @@ from headwater.errors import ServiceError
 HOST, USER, PASSWORD = "127.0.0.1", "postgres", "postgres"
 START_SECONDS = 30.0
 STOP_SECONDS = 30.0
+GONE_SECONDS = 2.0
 
 SETTINGS: Mapping[str, str] = {
     "wal_level": "logical",
@@ -78,14 +80,7 @@ class EmbeddedPostgres:
 
     def stop(self) -> None:
         """Shut the server down in order; harmless when it is down."""
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            self._process.stdin.close()
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            # The session holds the shell and the server, so that neither outlives this call.
-            os.killpg(self._process.pid, 9)
-            self._process.wait(STOP_SECONDS)
+        self._end(self._process)
 
     def __enter__(self) -> EmbeddedPostgres:
         return self
@@ -100,16 +95,22 @@ class EmbeddedPostgres:
         given += [f"listen_addresses={HOST}", f"port={self.port}"]
         flags = [part for setting in given for part in ("-c", setting)]
         server = [str(_program("postgres")), "-D", str(self.folder / "data"), *flags]
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            process = self._launch(["/bin/sh", "-c", _GUARD, "sh", *server])
-            if _came_up(process, self.folder, self.port, deadline):
-                return process
-            # A server whose parent was killed a moment ago may still be shutting down in this folder.
-            if "lock file" not in _log_tail(self.folder) or _answers(self.folder):
-                break
-            time.sleep(0.2)
-        raise _not_up(self.folder, self.port)
+        _wait_free(self.folder)
+        process = self._launch(["/bin/sh", "-c", _GUARD, "sh", *server])
+        if not _came_up(process, self.folder, self.port):
+            self._end(process)
+            raise _not_up(self.folder, self.port)
+        return process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is not None and not process.stdin.closed:
+            process.stdin.close()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            # The session holds the shell and the server, so that neither outlives this call.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(STOP_SECONDS)
 
     def _launch(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / "server.log").open("wb") as log:
@@ -260,7 +261,34 @@ def _require_free(port: int) -> None:
             ) from error
 
 
-def _came_up(process: subprocess.Popen[bytes], folder: Path, port: int, deadline: float) -> bool:
+def _wait_free(folder: Path) -> None:
+    """Wait for the server of a parent that was killed a moment ago; refuse if another one stays."""
+    deadline = time.monotonic() + GONE_SECONDS
+    while (running := _running(folder)) is not None and _is_alive(running.pid):
+        if time.monotonic() > deadline and _connects(running.port):
+            raise ServiceError(
+                "another embedded postgres runs on this folder",
+                detail=f"Process {running.pid} holds {folder} and listens on port {running.port}.",
+                hint="Stop the other one first, or choose another folder.",
+            )
+        if time.monotonic() > deadline + STOP_SECONDS:
+            # The process that has this number now need not be a server: the server itself will find out.
+            return
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _came_up(process: subprocess.Popen[bytes], folder: Path, port: int) -> bool:
+    deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         running = _running(folder)
         if running is not None and running.ready and running.port == port and _connects(port):
@@ -280,11 +308,6 @@ def _running(folder: Path) -> _Running | None:
     return _Running(int(lines[0]), int(lines[3]), len(lines) > 7 and lines[7].strip() == "ready")
 
 
-def _answers(folder: Path) -> bool:
-    running = _running(folder)
-    return running is not None and _connects(running.port)
-
-
 def _connects(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1.0)
@@ -293,13 +316,6 @@ def _connects(port: int) -> bool:
 
 def _not_up(folder: Path, port: int) -> ServiceError:
     tail = _log_tail(folder)
-    running = _running(folder)
-    if "lock file" in tail and running is not None:
-        return ServiceError(
-            "another embedded postgres runs on this folder",
-            detail=f"Process {running.pid} holds {folder} and listens on port {running.port}.",
-            hint="Stop the other one first, or choose another folder.",
-        )
     if "Address already in use" in tail:
         return ServiceError(
             f"port {port} is in use", detail=tail, hint="Stop what listens there, or choose another port."

@@ -29,19 +29,19 @@ SETTINGS = {
     "spark.ui.retainedTasks": "10",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.log.level": "ERROR",
+    # Nothing is cached in the heap: State is read from files, so a small heap is enough for any size of it.
+    "spark.driver.memory": "2g",
+    # On few cores with short-lived objects the serial collector costs the least.
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
 }
 
 
 def open_session(java_home: Path, *, name: str) -> SparkSession:
     """A local session on the given Java; an existing session of this process is used as it is."""
     os.environ["JAVA_HOME"] = str(java_home)
-    # A driver that dies must not leave its JVM behind, and Ctrl-C is for us to handle, not for the JVM.
     builder = SparkSession.builder.master("local[*]").appName(name)
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
-    java_options = "-XX:+UseSerialGC -XX:TieredStopAtLevel=4 -Dlog4j2.level=error"
-    builder = builder.config("spark.driver.extraJavaOptions", java_options)
-    builder = builder.config("spark.driver.memory", os.environ.get("HEADWATER_DRIVER_MEMORY", "2g"))
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     # PySpark logs every refused query with its whole trace; users read our error instead.

@@ -9,14 +9,14 @@ from headwater.schema import WEIGHT, Column, Schema
 
 def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
     """The Spark schema of a relation; with its weight if wanted."""
-    fields = [StructField(c.name, _parse_datatype_string(_spelt(c.type))) for c in schema]
+    fields = [StructField(c.name, _parse_datatype_string(sql_type(c.type))) for c in schema]
     if weighted:
         fields.append(StructField(WEIGHT, _parse_datatype_string("tinyint")))
     return StructType(fields)
 
 
-def _spelt(kind: str) -> str:
-    """Under our session a bare `timestamp` in SQL text means the one without a zone, as in Flink."""
+def sql_type(kind: str) -> str:
+    """How a type is written in SQL text, where a bare `timestamp` means the one without a zone, as in Flink."""
     return "timestamp_ltz" if kind == "timestamp" else kind
 
 

@@ -32,10 +32,7 @@ def database(server: EmbeddedPostgres) -> Iterator[Database]:
         cursor.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
     found = Database(f"{server.uri.rsplit('/', 1)[0]}/{name}")
     yield found
-    found.run(
-        "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
-        " WHERE database = current_database() AND NOT active"
-    )
+    found.clean()
     found.close()
     admin.close()
 

@@ -81,7 +81,9 @@ def test_a_finished_table_is_never_read_again(database: Database, world: World) 
         with world.source(table) as source:
             first = read_now(source)
             source.commit(first[-1].position)
-        database.run("INSERT INTO t VALUES (2, 2); REVOKE ALL ON t FROM reader; ALTER TABLE t OWNER TO postgres")
+        database.run(
+            "INSERT INTO t VALUES (2, 2); REVOKE ALL ON t FROM reader; ALTER TABLE t OWNER TO postgres"
+        )
         with world.source(table, after=first[-1].position) as source:
             assert brief(read_now(source, after=first[-1].position), "t") == [("insert", 2, 2)]
         POSTGRES.forget([database.table("t", "id int")], world.context)
@@ -205,7 +207,9 @@ def test_an_empty_table_and_a_wide_one_come_through(database: Database, world: W
 
 
 def test_a_large_snapshot_stays_in_files(database: Database, world: World) -> None:
-    database.run("CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT i, i FROM generate_series(1, 600000) i")
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT i, i FROM generate_series(1, 600000) i"
+    )
     database.run("ANALYZE t")
     with world.source(database.table("t", "id int, n int", "id")) as source:
         said = read_now(source)

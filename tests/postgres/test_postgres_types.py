@@ -106,7 +106,9 @@ def test_every_type_is_equal_in_snapshot_and_stream(typed: Database, world: Worl
 
 
 def test_nan_is_a_number_to_a_double(typed: Database, world: World) -> None:
-    typed.run("CREATE TABLE t (id int PRIMARY KEY, x float8, y float4); INSERT INTO t VALUES (1, 'NaN', 'NaN')")
+    typed.run(
+        "CREATE TABLE t (id int PRIMARY KEY, x float8, y float4); INSERT INTO t VALUES (1, 'NaN', 'NaN')"
+    )
     with world.source(typed.table("t", "id int, x double, y float", "id")) as source:
         typed.run("INSERT INTO t VALUES (2, 'NaN', 'NaN')")
         said = brief(read_now(source), "t")
@@ -163,7 +165,9 @@ def test_a_value_that_does_not_fit_is_an_error(
     assert "x STRING" in raised.value.hint
 
 
-def test_a_value_that_does_not_fit_stops_the_snapshot_and_leaves_nothing(typed: Database, world: World) -> None:
+def test_a_value_that_does_not_fit_stops_the_snapshot_and_leaves_nothing(
+    typed: Database, world: World
+) -> None:
     typed.run("CREATE TABLE t (id int PRIMARY KEY, x numeric); INSERT INTO t VALUES (1, 'NaN')")
     with (
         pytest.raises(SourceError, match="column 'x' of table 't' does not fit") as raised,

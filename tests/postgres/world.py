@@ -97,6 +97,14 @@ class Database:
         """The publications of this database."""
         return [name for (name,) in self.run("SELECT pubname FROM pg_publication ORDER BY 1")]
 
+    def clean(self) -> None:
+        """Drop the slots and publications of this database, once nobody reads them any more."""
+        mine = "FROM pg_replication_slots WHERE database = current_database()"
+        wait_for(lambda: self.run(f"SELECT count(*) {mine} AND active") == [(0,)])
+        self.run(f"SELECT pg_drop_replication_slot(slot_name) {mine}")
+        for name in self.publications():
+            self.run(f'DROP PUBLICATION "{name}"')
+
     def close(self) -> None:
         """Close the client."""
         self._client.close()

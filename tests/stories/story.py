@@ -55,7 +55,10 @@ def table(lines: tuple[str, ...]) -> list[dict[str, str]]:
 def as_lines(names: list[str], rows: list[list[str]]) -> list[str]:
     """A small table as text, columns lined up."""
     widths = [max(len(row[i]) for row in [names, *rows]) for i in range(len(names))]
-    return [" | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in [names, *rows]]
+    return [
+        " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in [names, *rows]
+    ]
 
 
 def rewrite(path: Path, answers: dict[int, list[str]], blocks: list[Block]) -> None:

@@ -224,9 +224,13 @@ class Teller:
         state = self._opened().states[name]
         rows = slices.whole(state, state.schema.names)
         bag: Counter[tuple[str, ...]] = Counter()
-        for row, weight in zip(_texts(rows.drop_columns([WEIGHT])), rows.column(WEIGHT).to_pylist(), strict=True):
+        for row, weight in zip(
+            _texts(rows.drop_columns([WEIGHT])), rows.column(WEIGHT).to_pylist(), strict=True
+        ):
             bag[row] += weight
-        assert all(count >= 0 for count in bag.values()), f"{name} holds rows that went more often than they came"
+        assert all(count >= 0 for count in bag.values()), (
+            f"{name} holds rows that went more often than they came"
+        )
         return +bag
 
     def _changes(self, block: Block, name: str) -> None:

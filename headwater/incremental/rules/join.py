@@ -60,33 +60,40 @@ def term(
     `start` is the scan to begin with: its rows are few, and the others are read only where they join it.
     `known` restricts scans (by alias and column) from outside.
     """
+    known = known or {}
     views = {s.alias: f"{s.alias}__{v.value}{suffix}" for s, v in zip(core.scans, versions, strict=True)}
-    ordered = _join_order(core, start, keys, known or {})
+    ordered = _join_order(core, start, keys, known)
     few = {core.scans[start].alias} if start is not None else set()
     inputs: list[Input] = []
-    query = exp.select(*[exp.alias_(i.expression.copy(), i.name) for i in core.items])
-    pending = list(core.conditions)
-    seen: set[str] = set()
     for scan in ordered:
-        restriction = (known or {}).get(scan.alias) or _restriction(scan, core, few, views)
+        restriction = known.get(scan.alias) or _restriction(scan, core, few, views)
         if restriction is not None:
             few.add(scan.alias)
         version = versions[core.scans.index(scan)]
         inputs.append(Input(views[scan.alias], scan.relation, version, _columns(core, scan), restriction))
+    return Term(_select(core, ordered, views), tuple(inputs))
+
+
+def _select(core: Core, ordered: list[Scan], views: Mapping[str, str]) -> exp.Select:
+    """The joins in the given order, each condition as soon as what it names is there."""
+    query = exp.select(*[exp.alias_(i.expression.copy(), i.name) for i in core.items])
+    pending = list(core.conditions)
+    seen: set[str] = set()
+    for scan in ordered:
         seen.add(scan.alias)
-        ready = [c for c in pending if _aliases(c) <= seen]
-        pending = [c for c in pending if c not in ready]
+        ready = [c.copy() for c in pending if _aliases(c) <= seen]
+        pending = [c for c in pending if not _aliases(c) <= seen]
         table = exp.alias_(exp.to_table(views[scan.alias]), scan.alias, table=True)
         if len(seen) == 1:
-            query = query.from_(table).where(*[c.copy() for c in ready])
+            query = query.from_(table).where(*ready)
         elif ready:
-            query = query.join(table, on=exp.and_(*[c.copy() for c in ready]))
+            query = query.join(table, on=exp.and_(*ready))
         else:
             query = query.join(table, join_type="cross")
     product: exp.Expr = weight(core.scans[0].alias)
     for scan in core.scans[1:]:
         product = exp.Mul(this=product, expression=weight(scan.alias))
-    return Term(query.select(exp.alias_(product, WEIGHT)), tuple(inputs))
+    return query.select(exp.alias_(product, WEIGHT))
 
 
 def all_terms(terms: list[Term]) -> tuple[exp.Query, tuple[Input, ...]]:

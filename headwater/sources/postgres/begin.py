@@ -35,7 +35,7 @@ from headwater.sources.postgres.snapshot import Progress, Snapshot
 MADE_PUBLICATION = "made publication"
 """Under this the manifest remembers the publication that is ours to drop."""
 
-ACTIVE_SECONDS = 5.0
+ACTIVE_SECONDS = 3.0
 ACTIVE_SECONDS_AGAIN = 60.0
 """How long to wait for a slot to become free: after a crash of ours the server may still be busy with it."""
 

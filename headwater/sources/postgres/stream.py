@@ -87,7 +87,12 @@ class Stream:
         """Take in what is at hand, then make it durable."""
         while (message := cursor.read_message()) is not None:
             self._heard_data = True
-            self._handle(message.payload, cursor)
+            try:
+                self._handle(message.payload, cursor)
+            except SourceError:
+                # What is complete before the message that cannot be followed is still told.
+                self._flush(cursor)
+                raise
         self._flush(cursor)
         # Before the first data psycopg2 may confirm a keepalive's position: it becomes durable at once.
         if not self._heard_data and cursor.wal_end > (self._log.last or self._start):

@@ -1,0 +1,125 @@
+"""From a query to what keeps its result: bound, planned, cut into blocks, typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from sqlglot import exp
+
+from headwater.errors import SqlError
+from headwater.incremental.batch import query_of, query_of_core
+from headwater.incremental.differentiate import maintained
+from headwater.incremental.flatten import flatten
+from headwater.plan.nodes import Alias, Item, Plan, Project, output
+from headwater.runtime.assign import check_assignable
+from headwater.runtime.program import Result, ViewNode, fingerprint, sums_schema
+from headwater.runtime.scope import Scope
+from headwater.schema import Column, Schema
+from headwater.spark.text import to_text
+from headwater.spark.types import sql_type
+from headwater.sql import statements as sql
+from headwater.sql.bind import Bound, bind
+from headwater.sql.places import place_of
+from headwater.sql.to_plan import to_plan, unique_names
+
+Asking = sql.CreateView | sql.InsertInto | sql.Select
+"""The statements that ask for a result."""
+
+
+def add_result(
+    scope: Scope, statement: Asking, name: str, kind: Literal["view", "insert", "query"]
+) -> Result:
+    """Plan a query and keep its blocks; the result is called by `name`."""
+    bound = bind(statement.query, scope.catalog, lambda node: place_of(node, statement))
+    for read in bound.relations:
+        scope.read_table(read, statement.place)
+    schema = _schema(_labels(statement, bound), scope.analyse(bound.query, statement))
+    plan, query = to_plan(bound, scope.catalog), bound.query
+    if isinstance(statement, sql.InsertInto):
+        items = _assigned(scope, statement, plan, schema)
+        schema = scope.catalog.get(statement.target, statement.place).schema
+        plan, query = Project(Alias(plan, "q"), items), _assigning(query, output(plan), items)
+    nodes = _store(scope, plan, name, schema, statement)
+    result = Result(
+        name=name,
+        kind=kind,
+        schema=schema,
+        plan=plan,
+        query_text=to_text(query),
+        reads=bound.relations,
+        nodes=tuple(node.name for node in nodes),
+        append_only=_only_inserts(scope, bound, nodes),
+    )
+    scope.results[name] = result
+    return result
+
+
+def _labels(statement: Asking, bound: Bound) -> tuple[str, ...]:
+    """The names of the result's columns: as the user wrote them, each once."""
+    renamed = statement.columns if isinstance(statement, sql.CreateView) else ()
+    if renamed and len(renamed) != len(bound.columns):
+        raise SqlError(
+            f"the view names {len(renamed)} columns, its query has {len(bound.columns)}",
+            detail=f"The query's columns are {', '.join(bound.columns)}.",
+            place=statement.place,
+        )
+    labels = renamed or bound.columns
+    repeated = [n for i, n in enumerate(labels) if n.lower() in (other.lower() for other in labels[:i])]
+    if repeated and isinstance(statement, sql.CreateView):
+        raise SqlError(
+            f'the view has two columns named "{repeated[0]}"',
+            hint=f"Rename one with AS: SELECT ... AS {repeated[0]}_2.",
+            place=statement.place,
+        )
+    return unique_names(labels)
+
+
+def _assigned(scope: Scope, statement: sql.InsertInto, plan: Plan, schema: Schema) -> tuple[Item, ...]:
+    """The columns of an INSERT's target: by position, each cast to its type, the missing ones NULL."""
+    target = scope.catalog.get(statement.target, statement.place)
+    wanted = check_assignable(statement, schema, target)
+    given = dict(zip((c.name.lower() for c in wanted), output(plan), strict=True))
+    items = []
+    for column in target.schema:
+        source = given.get(column.name.lower())
+        value = exp.column(source, table="q") if source else exp.Null()
+        items.append(Item(column.name.lower(), exp.cast(value, sql_type(column.type), dialect="spark")))
+    return tuple(items)
+
+
+def _assigning(query: exp.Query, names: tuple[str, ...], items: tuple[Item, ...]) -> exp.Query:
+    """`SELECT CAST(q.a AS ...) FROM (query) AS q(a, ...)`."""
+    chosen = [exp.alias_(item.expression.copy(), item.name) for item in items]
+    alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
+    return exp.select(*chosen).from_(exp.Subquery(this=query.copy(), alias=alias))
+
+
+def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Asking) -> list[ViewNode]:
+    """Add the blocks that keep a plan's result; the last one is the result itself."""
+    nodes: list[ViewNode] = []
+    analyse = scope.analyser(statement)
+    for block in flatten(plan, name):
+        keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
+        node = maintained(block, keys, analyse)
+        kept = schema if block.name == name else _schema(block.columns, analyse(query_of(block)))
+        core_types = analyse(query_of_core(block.cores[0])) if node.measures is not None else {}
+        inputs = [scope.fingerprint(relation) for relation in block.inputs]
+        made_from = fingerprint("view", to_text(query_of(block)), kept.to_json(), *inputs)
+        made = ViewNode(block.name, kept, node, made_from, sums_schema(node, core_types))
+        scope.views[block.name] = made
+        nodes.append(made)
+    return nodes
+
+
+def _only_inserts(scope: Scope, bound: Bound, nodes: list[ViewNode]) -> bool:
+    """True if no row of the result ever goes: every table only inserts, and no block takes rows back."""
+    tables = (
+        scope.tables[n].type.append_only if n in scope.tables else scope.results[n].append_only
+        for n in bound.relations
+    )
+    return all(tables) and all(v.block.opaque is None and v.block.group is None for v in nodes)
+
+
+def _schema(labels: tuple[str, ...], types: Mapping[str, str]) -> Schema:
+    return Schema(tuple(Column(n, t) for n, t in zip(labels, types.values(), strict=True)))

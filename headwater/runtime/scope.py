@@ -1,0 +1,141 @@
+"""What a script has declared so far, and what Spark says of queries over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyspark.errors import PySparkException
+from sqlglot import exp
+
+from headwater.errors import HeadwaterError, Place
+from headwater.options import read_options
+from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
+from headwater.schema import Column, Schema
+from headwater.sources.base import SourceTable
+from headwater.sources.registry import source_type
+from headwater.spark.engine import Engine
+from headwater.spark.problems import as_sql_error
+from headwater.sql import statements as sql
+from headwater.sql.bind import bind, table_name
+from headwater.sql.catalog import Catalog, Relation
+from headwater.sql.interpolate import resolve
+from headwater.sql.places import place_of
+
+Declared = sql.CreateTable | sql.CreateView
+
+
+@dataclass
+class Scope:
+    """Everything declared, by name; grows statement by statement."""
+
+    engine: Engine
+    known_columns: Mapping[str, Schema] = field(default_factory=dict)
+    """Columns of tables declared without a list, where they are known and the source is not to be asked."""
+    catalog: Catalog = field(default_factory=Catalog)
+    declared: dict[str, Declared] = field(default_factory=dict)
+    tables: dict[str, TableNode] = field(default_factory=dict)
+    views: dict[str, ViewNode] = field(default_factory=dict)
+    results: dict[str, Result] = field(default_factory=dict)
+    sinks: list[SinkNode] = field(default_factory=list)
+
+    def aside(self) -> Scope:
+        """A copy that can be thrown away."""
+        return Scope(
+            self.engine,
+            self.known_columns,
+            Catalog({relation.name.lower(): relation for relation in self.catalog}),
+            dict(self.declared),
+            dict(self.tables),
+            dict(self.views),
+            dict(self.results),
+            list(self.sinks),
+        )
+
+    def forget(self, name: str) -> None:
+        """Take a declaration back."""
+        self.catalog.drop(name)
+        self.declared.pop(name.lower(), None)
+        self.tables.pop(name, None)
+        result = self.results.pop(name, None)
+        for node in result.nodes if result is not None else ():
+            self.views.pop(node, None)
+
+    def schemas(self) -> dict[str, Schema]:
+        """The columns of every relation, hidden ones too."""
+        known = {relation.name: relation.schema for relation in self.catalog}
+        return known | {name: view.schema for name, view in self.views.items()}
+
+    def fingerprint(self, name: str) -> str:
+        """What a relation was made from."""
+        return (self.tables.get(name) or self.views[name]).fingerprint
+
+    def analyser(self, statement: sql.Statement) -> Callable[[exp.Query], Mapping[str, str]]:
+        """Tells the types of a query's columns; complaints point into the statement."""
+        return lambda query: self.analyse(query, statement)
+
+    def analyse(self, query: exp.Query, statement: sql.Statement) -> dict[str, str]:
+        """The types Spark gives the columns of a query, or its complaint as an error of ours."""
+        named = {table_name(table).lower() for table in query.find_all(exp.Table)}
+        schemas = {name: schema for name, schema in self.schemas().items() if name.lower() in named}
+        try:
+            return self.engine.analyse(schemas, query)
+        except PySparkException as problem:
+            functions = [f.name for f in self.engine.spark.catalog.listFunctions()]
+            raise as_sql_error(problem, functions, _place_of_call(problem, statement)) from None
+
+    def types(self, relation: Relation) -> list[tuple[str, str]]:
+        """All columns of a relation with their types, computed ones too."""
+        if not relation.computed:
+            return [(c.name, c.type) for c in relation.schema]
+        whole = exp.select("*").from_(exp.to_table(relation.name, dialect="spark"))
+        statement = self.declared[relation.name.lower()]
+        types = self.analyse(bind(whole, self.catalog, lambda _: statement.place).query, statement)
+        return list(zip(relation.columns, types.values(), strict=True))
+
+    def stored_schema(self, statement: sql.CreateTable) -> Schema:
+        """The columns a table is declared with, else those its source has."""
+        if statement.columns is not None:
+            return Schema(tuple(Column(c.name, c.type) for c in statement.columns), statement.key)
+        known = self.known_columns.get(statement.name)
+        if known is not None:
+            return known
+        kind = source_type(statement.options.get("connector"), statement.place)
+        described: Schema = kind.describe(options_of(statement, kind.options))
+        return replace(described, key=statement.key or described.key)
+
+    def read_table(self, name: str, place: Place) -> None:
+        """A query names a relation: if it is a table, it has to be one that can be read."""
+        statement = self.declared.get(name.lower())
+        if not isinstance(statement, sql.CreateTable) or name in self.tables:
+            return
+        connector = statement.options.get("connector")
+        kind = source_type(connector, statement.place)
+        schema = self.catalog.get(name, place).schema
+        options = options_of(statement, kind.options)
+        table = SourceTable(name, schema, options, statement.place)
+        # A secret's repr is ***, so a changed password is no reason for a new snapshot.
+        made_from = fingerprint("table", schema.to_json(), connector, kind.group(options), repr(options))
+        self.tables[name] = TableNode(name, schema, str(connector), kind, table, made_from)
+
+
+def options_of(statement: sql.CreateTable, kind: type) -> Any:
+    """The options of a CREATE TABLE as the connector wants them; an error points at the option."""
+    given = {name: value for name, value in statement.options.items() if name != "connector"}
+    owner = f"connector '{statement.options.get('connector')}'"
+    try:
+        resolved = resolve(given, statement.place, places=statement.option_places)
+        return read_options(kind, resolved, owner=owner, place=statement.place)
+    except HeadwaterError as problem:
+        named = next((name for name in given if f"'{name}'" in problem.message), None)
+        problem.place = statement.option_places.get(named or "", problem.place or statement.place)
+        raise
+
+
+def _place_of_call(problem: PySparkException, statement: sql.Statement) -> Place:
+    """The place of the function that Spark does not know, else of the statement."""
+    name = (problem.getMessageParameters() or {}).get("routineName", "").strip("`").lower()
+    query = getattr(statement, "query", None)
+    calls = query.find_all(exp.Anonymous) if name and query is not None else ()
+    return place_of(next((call for call in calls if call.name.lower() == name), None), statement)

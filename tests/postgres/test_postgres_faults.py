@@ -1,0 +1,335 @@
+"""Nothing lost, nothing doubled, nothing left running, whatever is killed.
+
+Oracle: the rows of the table at the end, and the processes and slots that are there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import SourceError, StateError
+from headwater.log.events import Delivery
+from headwater.log.manifest import Manifest
+from headwater.log.positions import Position
+from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
+from headwater.sources.postgres.config import log_folder
+from headwater.sources.postgres.source import POSTGRES, PostgresSource, open_source
+from tests.postgres.world import Database, World, bag, brief, read_now, wait_for
+
+pytestmark = pytest.mark.services
+
+COLUMNS = "id int, n int"
+
+
+def make(database: Database, rows: int = 10) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY, n int); ALTER TABLE t REPLICA IDENTITY FULL")
+    database.run("INSERT INTO t SELECT i, 0 FROM generate_series(1, %s) i", rows)
+
+
+def alive(pid: int) -> bool:
+    """True if a process runs; one that waits to be reaped does not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def writing(database: Database) -> Iterator[None]:
+    """Someone who changes rows all the while."""
+    stop = threading.Event()
+
+    def write() -> None:
+        with database.client() as client, client.cursor() as cursor:
+            number = 1000
+            while not stop.is_set():
+                number += 1
+                cursor.execute("INSERT INTO t VALUES (%s, 0)", (number,))
+                cursor.execute("UPDATE t SET n = n + 1 WHERE id <= 5")
+                cursor.execute("DELETE FROM t WHERE id = %s", (number - 3,))
+                client.commit()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        writer.join()
+
+
+def test_a_capture_that_is_killed_comes_back_and_loses_nothing(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        said = read_now(source)
+        with writing(database):
+            for _ in range(5):
+                before = source.capture_pid
+                os.kill(before, signal.SIGKILL)
+                said += read_now(source, after=said[-1].position)
+                assert source.capture_pid != before
+        said += read_now(source, after=said[-1].position)
+    assert bag(said, "t") == Counter(database.run("SELECT id, n FROM t"))
+    assert [r.stage for r in world.reports].count("reconnect") >= 5
+
+
+def test_what_the_server_was_told_never_passes_what_is_durable(database: Database, world: World) -> None:
+    make(database)
+    confirmed = (
+        "SELECT (confirmed_flush_lsn - '0/0'::pg_lsn)::int8 FROM pg_replication_slots"
+        " WHERE database = current_database()"
+    )
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        log = Manifest(log_folder(world.context))
+        said = read_now(source)
+        for _ in range(30):
+            # Log that is not ours makes the server send keepalives with positions beyond what we know.
+            database.run("INSERT INTO t VALUES (-1, 0); DELETE FROM t WHERE id = -1")
+            database.run("CREATE TABLE other AS SELECT generate_series(1, 100); DROP TABLE other")
+            told, durable = database.run(confirmed)[0][0], log.number("last")
+            assert durable is not None and told <= durable
+        said += read_now(source, after=said[-1].position)
+        wait_for(lambda: database.run(confirmed)[0][0] >= said[-1].position.value - 1)
+        log.close()
+
+
+def test_a_capture_ends_with_its_parent(database: Database, tmp_path: Path) -> None:
+    make(database)
+    script = textwrap.dedent(
+        f"""
+        import sys, time
+        from pathlib import Path
+        from tests.postgres.world import Database, World
+        database = Database({database.uri!r})
+        world = World(Path({str(tmp_path)!r}))
+        with world.source(database.table("t", "{COLUMNS}", "id")) as source:
+            print(source.capture_pid, flush=True)
+            sys.stdin.read()
+        """
+    )
+    house = str(Path(__file__).parent.parent.parent)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": house},
+    )
+    assert parent.stdout is not None and parent.stdin is not None
+    capture = int(parent.stdout.readline())
+    assert alive(capture)
+    shown = Path(f"/proc/{capture}/cmdline").read_bytes() + Path(f"/proc/{capture}/environ").read_bytes()
+    assert b"postgres:postgres" not in shown and b"password" not in shown.lower()
+    parent.kill()
+    wait_for(lambda: not alive(capture), seconds=2.0)
+    parent.wait()
+    parent.stdin.close()
+    parent.stdout.close()
+
+
+def test_a_stopped_capture_still_ends_with_close(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        capture = source.capture_pid
+        os.kill(capture, signal.SIGSTOP)
+    assert not alive(capture)
+
+
+def test_two_pipelines_cannot_have_one_slot(database: Database, world: World, tmp_path: Path) -> None:
+    make(database)
+    table = database.table("t", COLUMNS, "id", slot__name="one")
+    other = World(tmp_path / "other", pipeline="second")
+    with world.source(table):
+        with (
+            pytest.raises(SourceError, match="replication slot 'one' is in use") as raised,
+            other.source(table),
+        ):
+            pass
+        assert "'headwater test'" in raised.value.detail
+        assert "slot.name" in raised.value.hint
+    assert database.slots() == ["one"]
+
+
+def test_one_folder_has_one_capture(database: Database, world: World) -> None:
+    make(database)
+    first = database.table("t", COLUMNS, "id", slot__name="one")
+    second = database.table("t", COLUMNS, "id", slot__name="two")
+    with (
+        world.source(first),
+        pytest.raises(StateError, match="the log is in use"),
+        world.source(second),
+    ):
+        pass
+    assert database.slots() == ["one"]
+
+
+def resumed(world: World, database: Database, after: Position) -> SourceError:
+    """The error of a start that cannot go on."""
+    with (
+        pytest.raises(SourceError) as raised,
+        world.source(database.table("t", COLUMNS, "id"), after=after),
+    ):
+        pass
+    assert "headwater drop" in raised.value.hint
+    return raised.value
+
+
+def begun(world: World, database: Database) -> Position:
+    """A source that was started, read and closed."""
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        position = read_now(source)[-1].position
+    wait_for(lambda: database.run("SELECT count(*) FROM pg_replication_slots WHERE active") == [(0,)])
+    return position
+
+
+def test_a_slot_that_is_gone_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    database.run("SELECT pg_drop_replication_slot(%s)", database.slots()[0])
+    assert "is gone" in resumed(world, database, after).message
+    assert database.slots() == []
+
+
+def test_a_slot_that_ran_ahead_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    database.run("INSERT INTO t VALUES (100, 0)")
+    database.run("SELECT pg_replication_slot_advance(%s, pg_current_wal_lsn())", database.slots()[0])
+    error = resumed(world, database, after)
+    assert "is ahead of the state" in error.message
+    assert str(after) in error.detail or "stands at" in error.detail
+
+
+def test_another_server_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    log = Manifest(log_folder(world.context))
+    log.remember("system", "1")
+    log.close()
+    assert resumed(world, database, after).message == "this is not the server the state was built from"
+
+
+def test_a_server_that_is_behind_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    log = Manifest(log_folder(world.context))
+    log.remember("last", str(after.value + 2**40))
+    log.close()
+    assert resumed(world, database, after).message == "the server is behind the state"
+
+
+def test_a_column_that_vanishes_is_an_error(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        said = read_now(source)
+        database.run("INSERT INTO t VALUES (100, 0)")
+        database.run("ALTER TABLE t RENAME n TO m; INSERT INTO t VALUES (101, 0)")
+        with pytest.raises(SourceError, match="column 'n' of table 't' is gone") as raised:
+            read_on(source, said)
+    assert "now has the columns id, m" in raised.value.detail
+    assert brief(said, "t")[-1] == ("insert", 100, 0), "what came before is there"
+
+
+def test_a_column_that_changes_its_type(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        said = read_now(source)
+        database.run("ALTER TABLE t ALTER n TYPE bigint; INSERT INTO t VALUES (100, 7)")
+        said += read_now(source, after=said[-1].position)
+        assert brief(said, "t")[-1] == ("insert", 100, 7)
+        database.run("ALTER TABLE t ALTER n TYPE date USING '2024-01-01'; INSERT INTO t VALUES (101, now())")
+        with pytest.raises(SourceError, match="column 'n' of table 't' can no longer be read as int"):
+            read_on(source, said)
+
+
+def test_an_identity_that_shrinks_is_an_error(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS)) as source:
+        said = read_now(source)
+        database.run("ALTER TABLE t REPLICA IDENTITY DEFAULT; UPDATE t SET n = 5 WHERE id = 1")
+        with pytest.raises(SourceError, match="the replica identity of table 't' has changed"):
+            read_on(source, said)
+
+
+def read_on(source: PostgresSource, said: list[Delivery]) -> None:
+    """Read until the source has had enough."""
+    while True:
+        delivery = source.read(said[-1].position, 10, wait=5.0)
+        assert delivery is not None, "the source neither speaks nor fails"
+        said.append(delivery)
+
+
+@pytest.mark.parametrize("letter", ["INT", "QUIT"])
+def test_a_server_that_restarts_is_found_again(world: World, letter: str) -> None:
+    with temporary_postgres({"fsync": "off"}) as server:
+        database = Database(server.uri)
+        make(database)
+        with world.source(database.table("t", COLUMNS, "id")) as source:
+            said = read_now(source)
+            database.run("INSERT INTO t VALUES (100, 1)")
+            os.kill(server.pid, signal.SIGINT if letter == "INT" else signal.SIGQUIT)
+            # The server of the fixture ends; another one goes on with its data on the same port.
+            server.stop()
+            with EmbeddedPostgres(server.folder, server.port, settings={"fsync": "off"}):
+                database = Database(server.uri)
+                database.run("INSERT INTO t VALUES (101, 1)")
+                said += read_now(source, after=said[-1].position)
+                assert bag(said, "t") == Counter(database.run("SELECT id, n FROM t"))
+                database.close()
+        assert "reconnect" in [r.stage for r in world.reports]
+
+
+def test_forget_leaves_nothing_even_while_someone_reads(database: Database, world: World) -> None:
+    make(database)
+    table = database.table("t", COLUMNS, "id")
+    source = open_source([table], world.context)
+    source.start(None)
+    POSTGRES.forget([table], world.context)
+    assert database.slots() == [] and database.publications() == []
+    source.close()
+    POSTGRES.forget([table], world.context)
+
+
+def test_a_crash_in_the_snapshot_is_made_good(database: Database, world: World) -> None:
+    make(database, 400_000)
+    database.run("CREATE TABLE s (id int PRIMARY KEY); INSERT INTO s VALUES (1)")
+    tables = [database.table("s", "id int", "id"), database.table("t", COLUMNS, "id")]
+    killed = []
+
+    def kill(source_pid: int) -> None:
+        killed.append(source_pid)
+        os.kill(source_pid, signal.SIGKILL)
+
+    world.context = type(world.context)(
+        world.context.pipeline,
+        world.context.folder,
+        lambda report: kill(captures()[0]) if report.done and not killed else None,
+    )
+    with world.source(*tables) as source:
+        database.run("UPDATE t SET n = 1 WHERE id = 5; INSERT INTO s VALUES (2)")
+        said = read_now(source)
+    assert killed, "the capture was killed in the middle"
+    assert brief(said, "s") == [("insert", 1), ("insert", 2)]
+    assert bag(said, "t") == Counter(database.run("SELECT id, n FROM t"))
+    assert len(database.slots()) == 1
+
+
+def captures() -> list[int]:
+    """The captures that this process has started and that run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            text, command = status.read_text(), (status.parent / "cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if f"\nPPid:\t{os.getpid()}\n" in text and b"postgres.capture" in command:
+            found.append(int(status.parent.name))
+    return found
