@@ -1,8 +1,20 @@
-"""What all tests share: the option that rewrites golden files."""
+"""What all tests share: the option that rewrites golden files, and marks that are true."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Generator
+
 import pytest
+
+MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
+"""Folders of which every test carries a mark."""
+
+STARTS = {
+    # mark: the module and the class whose method starts what the mark stands for
+    "jvm": ("pyspark.sql.session", "SparkSession.Builder", "getOrCreate"),
+    "services": ("headwater.services.postgres", "EmbeddedPostgres", "__init__"),
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -11,7 +23,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Stories start Spark."""
+    """Tests of a marked folder carry its mark."""
     for item in items:
-        if "tests/stories" in item.path.as_posix():
-            item.add_marker(pytest.mark.jvm)
+        for mark, folders in MARKED_FOLDERS.items():
+            if any(folder in item.path.as_posix() for folder in folders):
+                item.add_marker(mark)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test without the mark cannot start Spark or Postgres, neither itself nor by its fixtures."""
+    with pytest.MonkeyPatch.context() as patch:
+        for mark, (module, owner, method) in STARTS.items():
+            if item.get_closest_marker(mark) is None and module in sys.modules:
+                patch.setattr(f"{module}.{owner}.{method}", _refusal(mark))
+        return (yield)
+
+
+def _refusal(mark: str) -> object:
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail(f"a test that starts this needs @pytest.mark.{mark}")
+
+    return refuse

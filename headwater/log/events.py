@@ -10,7 +10,9 @@ user declared them, and beside them
     __hw_unchanged  the columns an upsert did not send because they did not change, or NULL
 
 `insert` and `delete` carry the whole row, so they are changes as they stand. `upsert` is a whole new row
-whose predecessor, if there is one, has to be looked up by key; `delete_key` has only its key columns.
+whose predecessor, if there is one, has to be looked up by key; `delete_key` has only its key columns. If an
+update changes the key, the `delete_key` of the old one stands directly before the `upsert` (its seq is one
+less), and what that upsert left unchanged is what the row of the old key had.
 """
 
 from __future__ import annotations

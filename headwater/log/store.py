@@ -29,7 +29,7 @@ from headwater.log.positions import Position
 from headwater.log.segments import Segment, SegmentStream, sync, write_segment
 
 SNAPSHOT_ROWS = 500_000
-LOCK_SECONDS = 3.0
+LOCK_SECONDS = 2.0
 
 
 class LogWriter:

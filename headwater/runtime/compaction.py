@@ -1,9 +1,15 @@
-"""Compaction: many small runs become one, so that reading State stays cheap however long a pipeline runs."""
+"""Compaction: many small runs become one, off the hot path.
+
+Runs are only ever added at the end, so the first ones can be merged in another thread while steps go on; between two
+steps the merged run takes their place. The State is the same before and after.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -13,46 +19,80 @@ from headwater.incremental.rules import aggregate
 from headwater.incremental.weights import consolidated
 from headwater.runtime.program import Program
 from headwater.spark.engine import Engine
-from headwater.tables.state import Run, State, link, sync_folder, write_rows
+from headwater.tables.state import Run, State, link, row_count, sync_folder, write_rows
 
 MOST_RUNS = 24
 """A relation with more runs than this is compacted."""
 
 
-def compacted(
-    engine: Engine, program: Program, states: Mapping[str, State], batch_id: int
-) -> dict[str, State]:
-    """The States with too many runs, with their small runs merged into one."""
-    merged: dict[str, State] = {}
-    for name, state in states.items():
-        if len(state.runs) > MOST_RUNS:
-            merged[name] = _merged(engine, program, state, batch_id)
-    return merged
+@dataclass(frozen=True)
+class Merged:
+    """Runs of a relation and the ones that say the same in fewer files."""
+
+    relation: str
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+
+    def applied(self, state: State) -> State:
+        """The State with the merged runs in place of those they were made from."""
+        assert state.runs[: len(self.before)] == self.before, "runs are only ever added at the end"
+        return replace(state, runs=(*self.after, *state.runs[len(self.before) :]))
 
 
-def _merged(engine: Engine, program: Program, state: State, batch_id: int) -> State:
-    kept, small = _split(state)
-    part = replace(state, runs=small)
-    rows = exp.select("*").from_("compacting")
-    engine.register("compacting", engine.weighted(part))
-    made = engine.saved(engine.sql(_query(program, state, rows)))
-    target = state.folder / f"{batch_id:012d}-c.parquet"
+@dataclass
+class Compactor:
+    """Merges the runs of one relation at a time, in a thread of its own."""
+
+    engine: Engine
+    program: Program
+    _worker: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "compaction"))
+    _running: Future[Merged] | None = None
+
+    def finished(self) -> Merged | None:
+        """What was merged since the last call; raises what went wrong."""
+        if self._running is None or not self._running.done():
+            return None
+        done, self._running = self._running.result(), None
+        return done
+
+    def offer(self, states: Mapping[str, State], batch_id: int) -> None:
+        """Begin with the relation that has the most runs, if one has too many and nothing is under way."""
+        if self._running is not None or not states:
+            return
+        longest = max(states.values(), key=lambda state: len(state.runs))
+        if len(longest.runs) > MOST_RUNS:
+            self._running = self._worker.submit(merged, self.engine, self.program, longest, batch_id)
+
+    def close(self) -> None:
+        """Wait for what is under way; its files are named by nobody and go at the next start."""
+        self._worker.shutdown(wait=True)
+
+
+def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Merged:
+    """Merge the small runs of a State into as few files as Spark writes."""
+    kept, small = _split(state.runs)
+    view = "compacting"
+    engine.register(view, engine.weighted(replace(state, runs=small)))
+    made = engine.saved(engine.sql(_query(program, state, exp.select("*").from_(view))))
     if isinstance(made, Files):
-        runs = []
-        for number, path in enumerate(made.paths):
-            place = state.folder / f"{batch_id:012d}-c{number}.parquet"
-            link(path, place)
-            runs.append(Run(place, engine.count(place)))
+        runs = [_adopted(state, path, f"{batch_id:012d}-c{i}") for i, path in enumerate(made.paths)]
     else:
+        target = state.folder / f"{batch_id:012d}-c.parquet"
         write_rows(target, made, state.schema)
         runs = [Run(target, made.num_rows)] if made.num_rows else []
     sync_folder(state.folder)
-    return replace(state, runs=(*kept, *runs))
+    engine.tidy()
+    return Merged(state.relation, state.runs, (*kept, *runs))
 
 
-def _split(state: State) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+def _adopted(state: State, path: Path, name: str) -> Run:
+    target = state.folder / f"{name}.parquet"
+    link(path, target)
+    return Run(target, row_count(target))
+
+
+def _split(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
     """Large runs at the front stay while what follows them is small beside them."""
-    runs = state.runs
     keep = 0
     while keep < len(runs) and runs[keep].rows > 4 * sum(run.rows for run in runs[keep + 1 :]):
         keep += 1

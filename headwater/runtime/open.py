@@ -11,6 +11,7 @@ from pathlib import Path
 from headwater.errors import StateError
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
+from headwater.runtime.compaction import Compactor
 from headwater.runtime.compile import compile_script
 from headwater.runtime.ends import open_ends
 from headwater.runtime.facts import Listener
@@ -97,6 +98,8 @@ def _resumed(
     cut = _cut(program, progress, kept)
     ends = open_ends(program, progress, listener.report, cut=cut, closing=closing)
     progress.cut = cut
+    compactor = Compactor(Engine(engine.spark, progress.folder / "compaction"), program)
+    closing.callback(compactor.close)
     return Pipeline(
         name=program.settings.name,
         folder=progress.folder,
@@ -109,6 +112,7 @@ def _resumed(
         pending={name for name in program.views if name not in kept},
         replaced=_replaced(program, progress, kept),
         dropped=dropped,
+        compactor=compactor,
         closing=ExitStack(),
     )
 

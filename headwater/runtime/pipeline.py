@@ -17,7 +17,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut
-from headwater.runtime.compaction import compacted
+from headwater.runtime.compaction import Compactor
 from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.program import Program
@@ -47,6 +47,7 @@ class Pipeline:
     replaced: Mapping[str, State]
     """What a former version of a pending view had."""
     dropped: tuple[str, ...]
+    compactor: Compactor
     closing: ExitStack
     _plans: PlanCache = field(default_factory=PlanCache)
 
@@ -182,17 +183,16 @@ class Pipeline:
         return fingerprints(self.program)[name]
 
     def _compact(self) -> None:
-        """Merge small runs; the State is the same before and after."""
-        merged = compacted(self.engine, self.program, self.states, self.progress.batch_id)
-        if not merged:
-            return
-        before = {path for name in merged for path in self.states[name].paths}
-        saved = {name: Saved(self._fingerprint(name), state) for name, state in merged.items()}
-        self.progress.commit(self.progress.batch_id, self.progress.cut, saved)
-        self.states |= merged
-        for path in before - {path for state in merged.values() for path in state.paths}:
-            path.unlink(missing_ok=True)
-        self.engine.tidy()
+        """Put runs that were merged meanwhile in the place of those they came from, and offer more."""
+        done = self.compactor.finished()
+        if done is not None and done.relation in self.states:
+            state = done.applied(self.states[done.relation])
+            saved = {done.relation: Saved(self._fingerprint(done.relation), state)}
+            self.progress.commit(self.progress.batch_id, self.progress.cut, saved)
+            self.states[done.relation] = state
+            for run in set(done.before) - set(done.after):
+                run.path.unlink(missing_ok=True)
+        self.compactor.offer(self.states, self.progress.batch_id)
 
 
 def fingerprints(program: Program) -> dict[str, str]:

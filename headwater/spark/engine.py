@@ -21,11 +21,11 @@ from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.incremental.change_plan import ChangePlan, Input, Statement, Version
 from headwater.incremental.weights import bag
 from headwater.log.events import SMALL_ROWS
-from headwater.schema import WEIGHT, Schema
+from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of
 from headwater.tables import slices
-from headwater.tables.state import State
+from headwater.tables.state import State, row_count
 
 LOCAL_ROWS = 5_000
 """A State up to so many rows is handed to Spark as it is; a larger one is cut or read by Spark."""
@@ -50,6 +50,8 @@ class Engine:
     spark: SparkSession
     folder: Path
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _texts: dict[int, tuple[Statement, str]] = field(default_factory=dict)
+    """The text of each statement that was run; the statement is kept, so that its id stays its own."""
 
     def run(
         self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
@@ -113,7 +115,10 @@ class Engine:
                 local[wanted.view] = made
                 made = self.spark.createDataFrame(made)
             self.register(wanted.view, made)
-        return len(local) == len(statement.inputs), self.sql(statement.query)
+        if id(statement) not in self._texts:
+            self._texts[id(statement)] = (statement, to_text(statement.query))
+        text = self._texts[id(statement)][1]
+        return len(local) == len(statement.inputs), self.spark.sql(text)
 
     def register(self, view: str, frame: DataFrame) -> None:
         """Call a frame by a name in the statements that follow."""
@@ -154,7 +159,7 @@ class Engine:
         if restriction is not None and by is not None and state.rows > 0:
             (column,) = _stored_names(state.schema, (restriction.column,))
             values = by.column(restriction.by_column)
-            if len(values.unique()) <= MOST_KEYS:
+            if _can_cut(state.schema, column, values):
                 cut = slices.cut(state, column, values, columns=tuple(stored), limit=SMALL_ROWS)
                 if cut is not None:
                     return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
@@ -211,7 +216,7 @@ class Engine:
         folder = self.folder / f"result-{next(self._numbers)}"
         frame.write.parquet(str(folder))
         paths = tuple(sorted(folder.glob("*.parquet")))
-        count = sum(pq.read_metadata(path).num_rows for path in paths)
+        count = sum(map(row_count, paths))
         if count > SMALL_ROWS:
             return Files(paths, count)
         names = frame.columns
@@ -219,14 +224,20 @@ class Engine:
         shutil.rmtree(folder)
         return pa.concat_tables(pieces).combine_chunks()
 
-    def count(self, path: Path) -> int:
-        """How many rows a file has."""
-        return int(pq.read_metadata(path).num_rows)
-
     def tidy(self) -> None:
         """Remove the results of the step that is over."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
+
+
+def _can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
+    """True if Arrow finds the same rows by equality that Spark would.
+
+    Not so for values of another type, which Spark converts in its own way, and for floating numbers, where 0.0 meets
+    -0.0. For very many values Spark's join is the cheaper way.
+    """
+    kind = arrow_schema(schema).field(column).type
+    return values.type == kind and not pa.types.is_floating(kind) and len(values.unique()) <= MOST_KEYS
 
 
 def _view(name: str) -> str:

@@ -182,8 +182,8 @@ def _columns_by_source(scope: Scope, kinds: dict[str, Relation]) -> dict[str, tu
                 relation = kinds.get(table_name(source).lower())
                 columns = [name.lower() for name in relation.columns] if relation else []
                 seen.setdefault(alias, (relation.kind if relation else "table", table_name(source), columns))
-            elif isinstance(source, Scope) and isinstance(source.expression, exp.Query):
-                columns = [name.lower() for name in source.expression.named_selects]
+            elif isinstance(source, Scope) and isinstance(source.expression, exp.Query | exp.UDTF):
+                columns = [column.alias_or_name.lower() for column in source.expression.selects]
                 seen.setdefault(alias, ("query", alias, columns))
         outer = outer.parent
     return seen

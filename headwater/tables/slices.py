@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -9,6 +12,9 @@ import pyarrow.parquet as pq
 from headwater.changes.change_set import weighted_schema
 from headwater.schema import WEIGHT
 from headwater.tables.state import Run, State
+
+SMALL_RUN_ROWS = 2_000
+"""Runs up to so many rows are kept in memory once read."""
 
 
 def cut(
@@ -39,11 +45,28 @@ def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
     schema = weighted_schema(state.schema)
     names = [*columns, WEIGHT]
     typed = pa.schema([schema.field(name) for name in names])
-    pieces = [pq.read_table(run.path, columns=names, partitioning=None).cast(typed) for run in state.runs]
+    pieces = [_table(run, names).cast(typed) for run in state.runs]
     return pa.concat_tables(pieces).combine_chunks() if pieces else typed.empty_table()
 
 
+@lru_cache(maxsize=512)
+def _read_small(path: Path, changed: int) -> pa.Table:
+    """A small run, kept in memory: runs never change, and the newest ones are read at every step."""
+    del changed  # part of the key alone: a file that was written anew under its old name is another one
+    return pq.read_table(path, partitioning=None)
+
+
+def _table(run: Run, names: list[str]) -> pa.Table:
+    if run.rows <= SMALL_RUN_ROWS:
+        return _read_small(run.path, run.path.stat().st_mtime_ns).select(names)
+    return pq.read_table(run.path, columns=names, partitioning=None)
+
+
 def _cut_run(run: Run, column: str, wanted: pa.Array, names: list[str]) -> list[pa.Table]:
+    if run.rows <= SMALL_RUN_ROWS:
+        table = _table(run, names)
+        kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
+        return [kept] if kept.num_rows else []
     file = pq.ParquetFile(run.path)
     groups = _groups_with(file, column, wanted)
     pieces = []

@@ -67,10 +67,15 @@ def appended(state: State, changes: ChangeSet, batch_id: int) -> State:
                 for source in paths:
                     path = _fresh(state.folder, batch_id, len(made))
                     link(source, path)
-                    made.append(Run(path, pq.read_metadata(path).num_rows))
+                    made.append(Run(path, row_count(path)))
     if made:
         sync_folder(state.folder)
     return replace(state, runs=(*kept, *made))
+
+
+def row_count(path: Path) -> int:
+    """How many rows a file has."""
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _starts_over(changes: ChangeSet) -> bool:

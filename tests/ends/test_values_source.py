@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,7 +36,7 @@ def source(folder: Path, *tables: tuple[str, Schema]) -> ValuesSource:
     return ValuesSource(declared, SourceContext("p", folder, lambda report: None))
 
 
-def rows(delivery: Delivery | None, table: str = "orders") -> list[dict[str, object]]:
+def rows(delivery: Delivery | None, table: str = "orders") -> list[dict[str, Any]]:
     """The events of a table."""
     assert delivery is not None
     found = delivery.tables[table].rows

@@ -34,6 +34,8 @@ def database(server: EmbeddedPostgres) -> Iterator[Database]:
     yield found
     found.clean()
     found.close()
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
     admin.close()
 
 

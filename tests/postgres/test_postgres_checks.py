@@ -11,18 +11,25 @@ from dataclasses import replace
 import pytest
 
 from headwater.errors import HeadwaterError, Place, SourceError
+from headwater.log.store import LogWriter
 from headwater.services.postgres import temporary_postgres
 from headwater.sources.base import SourceTable
+from headwater.sources.postgres.begin import begin
 from headwater.sources.postgres.catalog import describe
+from headwater.sources.postgres.config import config_of
 from tests.postgres.world import Database, World
 
 pytestmark = pytest.mark.services
 
 
 def refused(world: World, *tables: SourceTable) -> HeadwaterError:
-    """The error of a start that must fail."""
-    with pytest.raises(SourceError) as raised, world.source(*tables):
-        pass
+    """The error of a beginning that must fail; without the process around it, which only passes it on."""
+    log = LogWriter(world.context.folder, notation="lsn")
+    try:
+        with pytest.raises(SourceError) as raised:
+            begin(config_of(tables, world.context, after=None), log, lambda *_: None)
+    finally:
+        log.close()
     assert raised.value.detail and raised.value.hint
     said = " ".join([raised.value.message, raised.value.detail, raised.value.hint])
     assert "sesame" not in said, "a password is shown"
@@ -58,7 +65,10 @@ def test_a_wrong_host(world: World, table: Declared) -> None:
 
 
 def test_a_wrong_password(world: World, table: Declared, database: Database) -> None:
-    error = refused(world, table(password="sesame"))
+    with pytest.raises(SourceError) as raised, world.source(table(password="sesame")):
+        pass
+    error = raised.value
+    assert "sesame" not in error.message + error.detail + error.hint
     assert (
         error.message == f"postgres at 127.0.0.1:{database.port} does not accept the password of 'postgres'"
     )

@@ -19,12 +19,11 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import SourceError, StateError
-from headwater.log.events import Delivery
 from headwater.log.manifest import Manifest
-from headwater.log.positions import Position
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
-from headwater.sources.postgres.config import log_folder
-from headwater.sources.postgres.source import POSTGRES, PostgresSource, open_source
+from headwater.sources.postgres.capture import capture
+from headwater.sources.postgres.config import config_of, log_folder
+from headwater.sources.postgres.source import POSTGRES, open_source
 from tests.postgres.world import Database, World, bag, brief, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -174,99 +173,6 @@ def test_one_folder_has_one_capture(database: Database, world: World) -> None:
     assert database.slots() == ["one"]
 
 
-def resumed(world: World, database: Database, after: Position) -> SourceError:
-    """The error of a start that cannot go on."""
-    with (
-        pytest.raises(SourceError) as raised,
-        world.source(database.table("t", COLUMNS, "id"), after=after),
-    ):
-        pass
-    assert "headwater drop" in raised.value.hint
-    return raised.value
-
-
-def begun(world: World, database: Database) -> Position:
-    """A source that was started, read and closed."""
-    make(database)
-    with world.source(database.table("t", COLUMNS, "id")) as source:
-        position = read_now(source)[-1].position
-    wait_for(lambda: database.run("SELECT count(*) FROM pg_replication_slots WHERE active") == [(0,)])
-    return position
-
-
-def test_a_slot_that_is_gone_is_an_error(database: Database, world: World) -> None:
-    after = begun(world, database)
-    database.run("SELECT pg_drop_replication_slot(%s)", database.slots()[0])
-    assert "is gone" in resumed(world, database, after).message
-    assert database.slots() == []
-
-
-def test_a_slot_that_ran_ahead_is_an_error(database: Database, world: World) -> None:
-    after = begun(world, database)
-    database.run("INSERT INTO t VALUES (100, 0)")
-    database.run("SELECT pg_replication_slot_advance(%s, pg_current_wal_lsn())", database.slots()[0])
-    error = resumed(world, database, after)
-    assert "is ahead of the state" in error.message
-    assert str(after) in error.detail or "stands at" in error.detail
-
-
-def test_another_server_is_an_error(database: Database, world: World) -> None:
-    after = begun(world, database)
-    log = Manifest(log_folder(world.context))
-    log.remember("system", "1")
-    log.close()
-    assert resumed(world, database, after).message == "this is not the server the state was built from"
-
-
-def test_a_server_that_is_behind_is_an_error(database: Database, world: World) -> None:
-    after = begun(world, database)
-    log = Manifest(log_folder(world.context))
-    log.remember("last", str(after.value + 2**40))
-    log.close()
-    assert resumed(world, database, after).message == "the server is behind the state"
-
-
-def test_a_column_that_vanishes_is_an_error(database: Database, world: World) -> None:
-    make(database)
-    with world.source(database.table("t", COLUMNS, "id")) as source:
-        said = read_now(source)
-        database.run("INSERT INTO t VALUES (100, 0)")
-        database.run("ALTER TABLE t RENAME n TO m; INSERT INTO t VALUES (101, 0)")
-        with pytest.raises(SourceError, match="column 'n' of table 't' is gone") as raised:
-            read_on(source, said)
-    assert "now has the columns id, m" in raised.value.detail
-    assert brief(said, "t")[-1] == ("insert", 100, 0), "what came before is there"
-
-
-def test_a_column_that_changes_its_type(database: Database, world: World) -> None:
-    make(database)
-    with world.source(database.table("t", COLUMNS, "id")) as source:
-        said = read_now(source)
-        database.run("ALTER TABLE t ALTER n TYPE bigint; INSERT INTO t VALUES (100, 7)")
-        said += read_now(source, after=said[-1].position)
-        assert brief(said, "t")[-1] == ("insert", 100, 7)
-        database.run("ALTER TABLE t ALTER n TYPE date USING '2024-01-01'; INSERT INTO t VALUES (101, now())")
-        with pytest.raises(SourceError, match="column 'n' of table 't' can no longer be read as int"):
-            read_on(source, said)
-
-
-def test_an_identity_that_shrinks_is_an_error(database: Database, world: World) -> None:
-    make(database)
-    with world.source(database.table("t", COLUMNS)) as source:
-        said = read_now(source)
-        database.run("ALTER TABLE t REPLICA IDENTITY DEFAULT; UPDATE t SET n = 5 WHERE id = 1")
-        with pytest.raises(SourceError, match="the replica identity of table 't' has changed"):
-            read_on(source, said)
-
-
-def read_on(source: PostgresSource, said: list[Delivery]) -> None:
-    """Read until the source has had enough."""
-    while True:
-        delivery = source.read(said[-1].position, 10, wait=5.0)
-        assert delivery is not None, "the source neither speaks nor fails"
-        said.append(delivery)
-
-
 @pytest.mark.parametrize("letter", ["INT", "QUIT"])
 def test_a_server_that_restarts_is_found_again(world: World, letter: str) -> None:
     with temporary_postgres({"fsync": "off"}) as server:
@@ -299,7 +205,7 @@ def test_forget_leaves_nothing_even_while_someone_reads(database: Database, worl
 
 
 def test_a_crash_in_the_snapshot_is_made_good(database: Database, world: World) -> None:
-    make(database, 400_000)
+    make(database, 250_000)
     database.run("CREATE TABLE s (id int PRIMARY KEY); INSERT INTO s VALUES (1)")
     tables = [database.table("s", "id int", "id"), database.table("t", COLUMNS, "id")]
     killed = []
@@ -333,3 +239,32 @@ def captures() -> list[int]:
         if f"\nPPid:\t{os.getpid()}\n" in text and b"postgres.capture" in command:
             found.append(int(status.parent.name))
     return found
+
+
+def test_the_slot_moves_in_a_busy_database_whose_table_is_idle(
+    database: Database, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(database)
+    monkeypatch.setattr("headwater.sources.postgres.stream.IDLE_SECONDS", 0.2)
+    monkeypatch.setattr("headwater.sources.postgres.stream.IDLE_BYTES", 10_000)
+    config = config_of([database.table("t", COLUMNS, "id")], world.context, after=None)
+    monkeypatch.setattr("headwater.sources.postgres.capture.say", lambda *_, **__: None)
+    ended: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            capture(config)
+        except SourceError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    confirmed = "SELECT confirmed_flush_lsn > %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s"
+    active = "SELECT active_pid FROM pg_replication_slots WHERE active AND slot_name = %s"
+    wait_for(lambda: len(database.run(active, config.slot)) == 1)
+    database.run("CREATE TABLE other AS SELECT i, 'some text' FROM generate_series(1, 20000) i")
+    ((end,),) = database.run("SELECT pg_current_wal_lsn()::text")
+    wait_for(lambda: database.run(confirmed, end, config.slot) == [(True,)])
+    database.run("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active_pid > 0")
+    thread.join()
+    assert "connection to postgres was lost" in str(ended[0])

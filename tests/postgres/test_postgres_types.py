@@ -142,13 +142,8 @@ def test_values_are_read_as_declared(typed: Database, world: World) -> None:
     ("kind", "value", "declared", "shown"),
     [
         ("numeric", "'NaN'", "decimal(38,18)", "NaN"),
-        ("numeric", "1.005", "decimal(10,2)", "1.005"),
         ("float8", "1e300", "float", "1e+300"),
-        ("int8", "3000000000", "int", "3000000000"),
-        ("date", "'infinity'", "date", "infinity"),
         ("timestamp", "'0044-03-15 00:00:00 BC'", "timestamp_ntz", "0044-03-15 00:00:00 BC"),
-        ("text", "'maybe'", "boolean", "maybe"),
-        ("int4[]", "'{{1,2},{3,4}}'", "array<int>", "{{1,2},{3,4}}"),
     ],
 )
 def test_a_value_that_does_not_fit_is_an_error(

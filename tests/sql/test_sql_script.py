@@ -5,6 +5,8 @@ Oracle: the dataclasses written out by hand.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlglot import exp
 
@@ -157,7 +159,7 @@ def test_an_executed_insert_is_an_insert() -> None:
 
 
 def test_small_statements() -> None:
-    where = {"place": one("SHOW TABLES").place, "text": ""}
+    where: dict[str, Any] = {"place": one("SHOW TABLES").place, "text": ""}
     for text, expected in {
         "VERIFY totals": Verify("totals", **where),
         "show tables": Show("tables", **where),

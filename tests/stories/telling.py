@@ -1,17 +1,11 @@
-"""Tells a story on a real pipeline, one of four ways, and checks the law after every step.
-
-The law: every view, insert and live query equals its query run from nothing by Spark on the rows the story has handed
-in so far. The runner keeps these rows itself; nothing of the pipeline's own State goes into the expectation.
-"""
+"""Tells a story on a real pipeline, one of four ways, and checks the law after every step."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -20,14 +14,13 @@ from headwater.incremental.differentiate import differentiate
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
-from headwater.runtime.verify import recomputed
-from headwater.schema import WEIGHT, Schema, arrow_schema
+from headwater.schema import WEIGHT, Schema
 from headwater.sinks.values import KEPT, kept
 from headwater.sources.base import Report
 from headwater.sources.values import STORES, ValuesStore
-from headwater.sources.values_events import typed
-from headwater.tables import slices
+from tests.stories.law import Truth, check_law, held_rows
 from tests.stories.story import Block, as_lines, table
+from tests.stories.values_text import parsed, text_of, texts
 
 WAYS = ("as written", "in one batch", "with restarts", "delivered twice")
 
@@ -45,7 +38,7 @@ class Teller:
     name: str = "story"
     script: list[str] = field(default_factory=list)
     pipeline: Pipeline | None = None
-    truth: dict[str, Counter[tuple[Any, ...]]] = field(default_factory=dict)
+    truth: Truth = field(default_factory=Truth)
     last: BatchDone | None = None
     moved: int = 0
     answers: dict[int, list[str]] = field(default_factory=dict)
@@ -75,7 +68,7 @@ class Teller:
                 self._block(block)
             if not self.is_broken:
                 self._step()
-                self._check_law()
+                check_law(self._opened(), self.truth, way=self.way)
             return {} if self.is_broken else self._end()
         finally:
             if self.pipeline is not None:
@@ -139,26 +132,11 @@ class Teller:
         changes = []
         for row in table(block.expected):
             sign = row.pop("op")
-            values = {column: _parsed(text, schema, column) for column, text in row.items() if text != "same"}
+            values = {column: parsed(text, schema, column) for column, text in row.items() if text != "same"}
             changes.append((sign, values))
-            self._remember(name, schema, sign, values)
+            self.truth.remember(name, schema, sign, values)
         STORES[self.name].append({name: changes})
         self.waiting = True
-
-    def _remember(self, name: str, schema: Schema, sign: str, values: dict[str, Any]) -> None:
-        bag = self.truth.setdefault(name, Counter())
-        if sign in ("u", "d"):
-            places = [schema.names.index(k) for k in schema.key]
-            key = [values[k] for k in schema.key]
-            before = [row for row in bag if [row[p] for p in places] == key]
-            for row in before:
-                del bag[row]
-            if sign == "u":
-                old = dict(zip(schema.names, before[0], strict=True)) if before else {}
-                bag[tuple(_plain(values.get(n, old.get(n))) for n in schema.names)] += 1
-            return
-        row = tuple(_plain(values.get(n)) for n in schema.names)
-        bag[row] += 1 if sign == "+" else -1
 
     def _do_step(self, block: Block, _: str) -> None:
         if self.way == "in one batch" and not block.expected:
@@ -167,7 +145,7 @@ class Teller:
             self._step_fails(block)
             return
         self._step()
-        self._check_law()
+        check_law(self._opened(), self.truth, way=self.way)
         if self.way == "with restarts":
             self._reopen()
 
@@ -200,39 +178,6 @@ class Teller:
         else:
             raise AssertionError(f"line {block.line}: there was nothing to crash in")
 
-    def _check_law(self) -> None:
-        """Every result equals its query run from nothing on what the story handed in."""
-        pipeline = self._opened()
-        engine, program = pipeline.engine, pipeline.program
-        truth = {n: engine.local(t.schema, self._handed_in(n, t.schema)) for n, t in program.tables.items()}
-        for result in program.results.values():
-            frame = recomputed(result, engine, truth)
-            truth[result.name] = frame
-            expected = _counted(frame.toArrow(), result.schema)
-            held = self._held(result.name)
-            assert held == expected, (
-                f"the law is broken: {result.name} ({self.way})\nmissing: {expected - held}\nextra: {held - expected}"
-            )
-
-    def _handed_in(self, name: str, schema: Schema) -> pa.Table:
-        rows = [row for row, count in self.truth.get(name, Counter()).items() for _ in range(count)]
-        columns = [pa.array([row[i] for row in rows], f.type) for i, f in enumerate(arrow_schema(schema))]
-        return pa.Table.from_arrays(columns, schema=arrow_schema(schema))
-
-    def _held(self, name: str) -> Counter[tuple[str, ...]]:
-        """What the State of a relation adds up to, without Spark."""
-        state = self._opened().states[name]
-        rows = slices.whole(state, state.schema.names)
-        bag: Counter[tuple[str, ...]] = Counter()
-        for row, weight in zip(
-            _texts(rows.drop_columns([WEIGHT])), rows.column(WEIGHT).to_pylist(), strict=True
-        ):
-            bag[row] += weight
-        assert all(count >= 0 for count in bag.values()), (
-            f"{name} holds rows that went more often than they came"
-        )
-        return +bag
-
     def _changes(self, block: Block, name: str) -> None:
         if self.way == "in one batch":
             return
@@ -244,14 +189,14 @@ class Teller:
     def _rows(self, block: Block, name: str) -> None:
         if self.way == "in one batch" and self.waiting:
             return
-        found = [list(row) for row, count in self._held(name).items() for _ in range(count)]
+        found = [list(row) for row, count in held_rows(self._opened(), name).items() for _ in range(count)]
         self._compare(block, as_lines(list(self._opened().schema(name).names), sorted(found)))
 
     def _sink(self, block: Block, name: str) -> None:
         if self.way == "in one batch" and self.waiting:
             return
         schema = next(n.table.schema for n in self._opened().program.sinks if n.table.name == name)
-        found = [[_text(value) for value in row] for row in kept(self.name).rows(name)]
+        found = [[text_of(value) for value in row] for row in kept(self.name).rows(name)]
         self._compare(block, as_lines(list(schema.names), sorted(found)))
 
     def _explain(self, block: Block, name: str) -> None:
@@ -270,8 +215,8 @@ class Teller:
         found: list[list[str]] = []
         if rows is not None:
             weights = rows.column(WEIGHT).to_pylist()
-            texts = _texts(rows.drop_columns([WEIGHT]))
-            found = [["+" if w > 0 else "-", *t] for t, w in zip(texts, weights, strict=True)]
+            cells = texts(rows.drop_columns([WEIGHT]))
+            found = [["+" if w > 0 else "-", *t] for t, w in zip(cells, weights, strict=True)]
         order = sorted(found, key=lambda row: (row[1:], row[0] == "+"))
         self._compare(block, as_lines(["op", *schema.names], order))
 
@@ -295,48 +240,10 @@ class Teller:
             self._differs(block, lines)
 
     def _end(self) -> dict[str, Counter[tuple[str, ...]]]:
-        return {name: self._held(name) for name in self._opened().program.results}
+        return {name: held_rows(self._opened(), name) for name in self._opened().program.results}
 
 
 def _told(problem: HeadwaterError) -> list[str]:
     lines = [f"error: {problem.message}"]
     lines += [f"detail: {problem.detail}"] if problem.detail else []
     return lines + ([f"hint: {problem.hint}"] if problem.hint else [])
-
-
-def _parsed(text: str, schema: Schema, column: str) -> Any:
-    if text == "NULL":
-        return None
-    found = schema.find(column)
-    assert found is not None, f"no column {column}"
-    return typed([text], arrow_schema(schema).field(found.name).type)[0].as_py()
-
-
-def _plain(value: Any) -> Any:
-    """A value that can be counted: NaN is made one object, so that it equals itself."""
-    if isinstance(value, float) and math.isnan(value):
-        return math.nan
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _texts(rows: pa.Table) -> list[tuple[str, ...]]:
-    return [tuple(_text(value) for value in row.values()) for row in rows.to_pylist()]
-
-
-def _counted(rows: pa.Table, schema: Schema) -> Counter[tuple[str, ...]]:
-    return Counter(_texts(rows.cast(arrow_schema(schema))))
-
-
-def _text(value: Any) -> str:
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return str(value).lower()
-        case float() if math.isfinite(value):
-            return f"{value:.9g}"
-        case list():
-            return "[" + ", ".join(_text(v) for v in value) + "]"
-        case dict():
-            return "{" + ", ".join(f"{k}: {_text(v)}" for k, v in value.items()) + "}"
-    return str(value)

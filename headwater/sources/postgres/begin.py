@@ -5,6 +5,7 @@ Nothing is made before every check has passed, and what a begin that fails has m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from headwater.errors import SourceError
 from headwater.log.manifest import LoggedTable
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
+from headwater.sources.base import Report
 from headwater.sources.postgres import server
 from headwater.sources.postgres.catalog import find_table
 from headwater.sources.postgres.checks import (
@@ -29,13 +31,13 @@ from headwater.sources.postgres.checks import (
 from headwater.sources.postgres.config import CaptureConfig
 from headwater.sources.postgres.connect import connect, connect_replication
 from headwater.sources.postgres.options import COMMITTED, INITIAL, SNAPSHOT
-from headwater.sources.postgres.resume import check_log, check_slot
+from headwater.sources.postgres.resume import check_known, check_log, check_slot
 from headwater.sources.postgres.snapshot import Progress, Snapshot
 
 MADE_PUBLICATION = "made publication"
 """Under this the manifest remembers the publication that is ours to drop."""
 
-ACTIVE_SECONDS = 3.0
+ACTIVE_SECONDS = 2.0
 ACTIVE_SECONDS_AGAIN = 60.0
 """How long to wait for a slot to become free: after a crash of ours the server may still be busy with it."""
 
@@ -92,7 +94,7 @@ def new_tables(pairs: tuple[Pair, ...], log: LogWriter) -> tuple[Pair, ...]:
         for pair in pairs
         if (logged := known.get(pair.declared.name)) is None
         or logged.schema.columns != pair.declared.schema.columns
-        or logged.origin != pair.declared.origin
+        or json.loads(logged.origin)[:2] != [pair.found.schema, pair.found.name]
     )
 
 
@@ -110,6 +112,7 @@ def _check(config: CaptureConfig, log: LogWriter, cursor: Any) -> Begun:
     publication = server.find_publication(cursor, config.publication)
     check_publication(publication, config.publication, pairs)
     missing = [pair for pair in pairs if publication is None or not publication.has(pair.found)]
+    check_known([pair for pair in pairs if pair not in new], log, missing)
     check_publish(cursor, publication, missing, name=config.publication)
     return Begun(pairs, new, slot, publication)
 
@@ -171,6 +174,8 @@ def _take_up(
     try:
         temporary = begun.slot is not None
         name = f"{config.slot[:57]}_first" if temporary else config.slot
+        # The server waits for the transactions that are open now.
+        progress(Report("slot", name))
         position, snapshot = server.create_slot(replication, name, temporary=temporary)
         _remember(config, log, cursor)
         copy = _Copy(config, log, position, progress)
@@ -265,4 +270,5 @@ def _remember(config: CaptureConfig, log: LogWriter, cursor: Any) -> None:
 
 
 def _logged(pair: Pair, position: int | None) -> LoggedTable:
-    return LoggedTable(pair.declared.name, pair.declared.schema, pair.declared.origin, position)
+    origin = json.dumps([pair.found.schema, pair.found.name, pair.found.oid])
+    return LoggedTable(pair.declared.name, pair.declared.schema, origin, position)

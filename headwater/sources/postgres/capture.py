@@ -2,7 +2,7 @@
 
     python -m headwater.sources.postgres.capture        # the configuration is one line on standard input
 
-It speaks in lines of JSON: `snapshot` (how far the first rows are), `started`, `appended` (a position is
+It speaks in lines of JSON: `report` (how far the first rows are), `started`, `appended` (a position is
 durable), `ended` (there is nothing more to read) and `error`. It ends when its standard input closes or its
 parent is another: everything durable is in the log, so that it can be killed at any moment.
 """
@@ -12,15 +12,18 @@ from __future__ import annotations
 import json
 import os
 import select
+import sqlite3
 import sys
 import threading
 import time
+from dataclasses import asdict
 from typing import Any
 
 import psycopg2
 
 from headwater.errors import HeadwaterError, StateError
 from headwater.log.store import LogWriter
+from headwater.sources.base import Report
 from headwater.sources.postgres.begin import begin
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureConfig, from_line
@@ -72,25 +75,25 @@ def capture(config: CaptureConfig) -> None:
         )
     except psycopg2.Error as error:
         raise meaning(error) from error
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:
         raise StateError(
             "the log cannot be written",
-            detail=f"{config.folder}: {error.strerror or error}.",
+            detail=f"{config.folder}: {error}.",
             hint="Is the disk full, and may the folder be written to?",
         ) from error
 
 
 class _Progress:
-    """Says how far a snapshot is, a few times a second."""
+    """Says how far it is, a few times a second."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
-    def __call__(self, table: str, done: int, total: int | None) -> None:
+    def __call__(self, report: Report) -> None:
         now = time.monotonic()
-        if done == 0 or now >= self._next:
+        if report.done == 0 or now >= self._next:
             self._next = now + PROGRESS_SECONDS
-            say("snapshot", table=table, done=done, total=total)
+            say("report", **asdict(report))
 
 
 def _known_types(pairs: tuple[Pair, ...]) -> dict[int, Any]:

@@ -31,11 +31,6 @@ class CaptureTable:
     startup: str
     place: Place | None = None
 
-    @property
-    def origin(self) -> str:
-        """The table at the server, in one text."""
-        return json.dumps([self.remote_schema, self.remote_table])
-
 
 @dataclass(frozen=True)
 class CaptureConfig:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from headwater.errors import SourceError
 from headwater.log.positions import Position
 from headwater.log.store import LogWriter
+from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureConfig
 from headwater.sources.postgres.options import COMMITTED
 from headwater.sources.postgres.server import Slot, active_error, number
@@ -74,6 +77,27 @@ def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, curs
             " not send what lies between.",
             hint=ANEW,
         )
+
+
+def check_known(known: Sequence[Pair], log: LogWriter, missing: Sequence[Pair]) -> None:
+    """The tables whose rows we have are the same tables still, and their changes were published all the time."""
+    logged = log.manifest.tables()
+    for pair in known:
+        name = f"{pair.found.schema}.{pair.found.name}"
+        if json.loads(logged[pair.declared.name].origin)[2] != pair.found.oid:
+            raise SourceError(
+                f"table '{name}' was dropped and made again",
+                detail="The rows in the state are those of the table that is gone.",
+                hint=ANEW,
+                place=pair.declared.place,
+            )
+        if pair in missing:
+            raise SourceError(
+                f"table '{name}' is no longer published",
+                detail="It was taken out of the publication, or that was dropped; changes made since are lost.",
+                hint=ANEW,
+                place=pair.declared.place,
+            )
 
 
 def durable_position(log: LogWriter) -> int | None:

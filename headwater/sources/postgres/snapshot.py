@@ -18,14 +18,15 @@ from headwater.log.events import INSERT, WEIGHTS, event_schema
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.text_values import typed_column
+from headwater.sources.base import Report
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.server import relation
 from headwater.sources.postgres.types import family
 
-CHUNK_BYTES = 4_000_000
+CHUNK_BYTES = 2_000_000
 
-Progress = Callable[[str, int, int | None], None]
-"""Hears of a table, the rows done and about how many there are."""
+Progress = Callable[[Report], None]
+"""Hears how far the first rows of a table are."""
 
 
 class Snapshot:
@@ -57,14 +58,14 @@ class Snapshot:
             events = typer.events(chunk)
             stream.write(events)
             done += events.num_rows
-            progress(pair.declared.name, done, pair.found.estimate)
+            progress(Report("snapshot", pair.declared.name, done, pair.found.estimate))
 
         columns = [pair.found.column(column.name) for column in pair.declared.schema]
         command = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
             sql.SQL(", ").join(sql.Identifier(c.name) for c in columns if c is not None),
             relation(pair.found),
         )
-        progress(pair.declared.name, 0, pair.found.estimate)
+        progress(Report("snapshot", pair.declared.name, 0, pair.found.estimate))
         with _Chunks(take) as chunks:
             self._cursor.copy_expert(command, chunks)
         log.seq = typer.seq

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,7 @@ class Supervisor:
         self._thread.join()
 
     def _end(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdin is not None
-        process.stdin.close()
+        _close_input(process)
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -135,8 +135,7 @@ class Supervisor:
                 pause = min(BACKOFF_FIRST * 2 ** (attempts - 1), BACKOFF_MOST)
                 if self._news.wait_for(lambda: self._stopping, timeout=pause):
                     return
-                assert self._process.stdin is not None
-                self._process.stdin.close()
+                _close_input(self._process)
                 self._process = self._launch(replace(self._config, again=True))
 
     def _hear_out(self, process: subprocess.Popen[str]) -> bool:
@@ -156,8 +155,8 @@ class Supervisor:
 
     def _take(self, said: dict[str, Any]) -> bool:
         match said["say"]:
-            case "snapshot":
-                self._tell(Report("snapshot", said["table"], said["done"], said["total"]))
+            case "report":
+                self._tell(Report(said["stage"], said["subject"], said["done"], said["total"]))
             case "started":
                 self._started = self._recent = True
             case "ended":
@@ -187,3 +186,10 @@ class Supervisor:
             detail=f"Exit code {code}. {log.read_text(errors='replace').strip()[-800:]}",
             hint=f"See {log}. Starting again goes on where it ended.",
         )
+
+
+def _close_input(process: subprocess.Popen[str]) -> None:
+    """The sign to end; one that is dead cannot take what was still to be written to it."""
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.close()

@@ -1,0 +1,133 @@
+"""When the slot, the server or a table is no longer what it was: an error, never a gap in silence.
+
+Oracle: the texts, by hand, and what was done to the server.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.errors import SourceError
+from headwater.log.events import Delivery
+from headwater.log.manifest import Manifest
+from headwater.log.positions import Position
+from headwater.sources.postgres.config import log_folder
+from headwater.sources.postgres.source import PostgresSource
+from tests.postgres.world import Database, World, brief, read_now, wait_for
+
+pytestmark = pytest.mark.services
+
+COLUMNS = "id int, n int"
+
+
+def make(database: Database, rows: int = 10) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY, n int); ALTER TABLE t REPLICA IDENTITY FULL")
+    database.run("INSERT INTO t SELECT i, 0 FROM generate_series(1, %s) i", rows)
+
+
+def resumed(world: World, database: Database, after: Position) -> SourceError:
+    """The error of a start that cannot go on."""
+    with (
+        pytest.raises(SourceError) as raised,
+        world.source(database.table("t", COLUMNS, "id"), after=after),
+    ):
+        pass
+    assert "headwater drop" in raised.value.hint
+    return raised.value
+
+
+def begun(world: World, database: Database) -> Position:
+    """A source that was started, read and closed."""
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        position = read_now(source)[-1].position
+    wait_for(lambda: database.run("SELECT count(*) FROM pg_replication_slots WHERE active") == [(0,)])
+    return position
+
+
+def test_a_slot_that_is_gone_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    database.run("SELECT pg_drop_replication_slot(%s)", database.slots()[0])
+    assert "is gone" in resumed(world, database, after).message
+    assert database.slots() == []
+
+
+def test_a_slot_that_ran_ahead_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    database.run("INSERT INTO t VALUES (100, 0)")
+    database.run("SELECT pg_replication_slot_advance(%s, pg_current_wal_lsn())", database.slots()[0])
+    error = resumed(world, database, after)
+    assert "is ahead of the state" in error.message
+    assert str(after) in error.detail or "stands at" in error.detail
+
+
+def test_a_table_that_was_made_again_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    database.run("DROP TABLE t")
+    make(database)
+    assert resumed(world, database, after).message == "table 'public.t' was dropped and made again"
+
+
+def test_a_table_that_was_not_published_all_the_time_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    database.run(
+        f"ALTER PUBLICATION {database.publications()[0]} DROP TABLE t; INSERT INTO t VALUES (100, 0)"
+    )
+    assert resumed(world, database, after).message == "table 'public.t' is no longer published"
+
+
+def test_another_server_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    log = Manifest(log_folder(world.context))
+    log.remember("system", "1")
+    log.close()
+    assert resumed(world, database, after).message == "this is not the server the state was built from"
+
+
+def test_a_server_that_is_behind_is_an_error(database: Database, world: World) -> None:
+    after = begun(world, database)
+    log = Manifest(log_folder(world.context))
+    log.remember("last", str(after.value + 2**40))
+    log.close()
+    assert resumed(world, database, after).message == "the server is behind the state"
+
+
+def test_a_column_that_vanishes_is_an_error(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        said = read_now(source)
+        database.run("INSERT INTO t VALUES (100, 0)")
+        database.run("ALTER TABLE t RENAME n TO m; INSERT INTO t VALUES (101, 0)")
+        with pytest.raises(SourceError, match="column 'n' of table 't' is gone") as raised:
+            read_on(source, said)
+    assert "now has the columns id, m" in raised.value.detail
+    assert brief(said, "t")[-1] == ("insert", 100, 0), "what came before is there"
+
+
+def test_a_column_that_changes_its_type(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS, "id")) as source:
+        said = read_now(source)
+        database.run("ALTER TABLE t ALTER n TYPE bigint; INSERT INTO t VALUES (100, 7)")
+        said += read_now(source, after=said[-1].position)
+        assert brief(said, "t")[-1] == ("insert", 100, 7)
+        database.run("ALTER TABLE t ALTER n TYPE date USING '2024-01-01'; INSERT INTO t VALUES (101, now())")
+        with pytest.raises(SourceError, match="column 'n' of table 't' can no longer be read as int"):
+            read_on(source, said)
+
+
+def test_an_identity_that_shrinks_is_an_error(database: Database, world: World) -> None:
+    make(database)
+    with world.source(database.table("t", COLUMNS)) as source:
+        said = read_now(source)
+        database.run("ALTER TABLE t REPLICA IDENTITY DEFAULT; UPDATE t SET n = 5 WHERE id = 1")
+        with pytest.raises(SourceError, match="the replica identity of table 't' has changed"):
+            read_on(source, said)
+
+
+def read_on(source: PostgresSource, said: list[Delivery]) -> None:
+    """Read until the source has had enough."""
+    while True:
+        delivery = source.read(said[-1].position, 10, wait=5.0)
+        assert delivery is not None, "the source neither speaks nor fails"
+        said.append(delivery)

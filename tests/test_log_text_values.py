@@ -1,0 +1,118 @@
+"""Texts of Postgres become typed values, or an error, never NULL.
+
+Oracle: Python's own reading of the same text, and values by hand.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import SourceError
+from headwater.log.text_arrays import elements, inner_arrays, split_arrays
+from headwater.log.text_values import Unfit, can_read, typed, typed_column
+from headwater.schema import Column
+
+
+def values(texts: list[str | None], kind: str, family: str) -> list[Any]:
+    found: list[Any] = typed(pa.array(texts, pa.string()), kind, family).to_pylist()
+    return found
+
+
+@given(st.lists(st.none() | st.integers(-(2**31), 2**31 - 1)))
+def test_numbers_are_read_as_python_reads_them(numbers: list[int | None]) -> None:
+    texts = [None if n is None else str(n) for n in numbers]
+    assert values(texts, "int", "number") == numbers
+    assert values(texts, "string", "number") == texts
+    assert values(texts, "decimal(12,2)", "number") == [None if n is None else Decimal(n) for n in numbers]
+
+
+def written(items: list[str | None]) -> str:
+    """An array as Postgres writes it, everything in quotes."""
+    quoted = [
+        "NULL" if item is None else '"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        for item in items
+    ]
+    return "{" + ",".join(quoted) + "}"
+
+
+@given(st.lists(st.none() | st.lists(st.none() | st.text())))
+def test_arrays_of_text_come_back(arrays: list[list[str | None] | None]) -> None:
+    texts = [None if items is None else written(items) for items in arrays]
+    assert values(texts, "array<string>", "array of text") == arrays
+
+
+@given(st.lists(st.lists(st.none() | st.text(), min_size=1), min_size=1))
+def test_arrays_in_arrays_are_taken_apart(arrays: list[list[str | None]]) -> None:
+    text = "{" + ",".join(written(items) for items in arrays) + "}"
+    assert [elements(inner) for inner in inner_arrays(text) if inner is not None] == arrays
+
+
+def test_offsets_are_those_of_arrow() -> None:
+    assert split_arrays(["{1,NULL}", None, "{}"], nested=False) == ([0, None, 2, 2], ["1", None])
+
+
+def test_texts_that_are_no_arrays_are_refused() -> None:
+    for text in ("1,2", "{1", "[0:1]"):
+        with pytest.raises(ValueError, match="it is not an array"):
+            elements(text)
+    with pytest.raises(ValueError, match="one dimension only"):
+        inner_arrays("{1,2}")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "family"),
+    [
+        ("", "int", "text"),
+        ("12.00", "int", "number"),
+        ("128", "tinyint", "number"),
+        ("1e39", "float", "number"),
+        ("Infinity", "decimal(10,2)", "number"),
+        ("0.001", "decimal(10,2)", "number"),
+        ("123456789", "decimal(10,2)", "number"),
+        ("yes", "boolean", "text"),
+        ("infinity", "timestamp", "timestamptz"),
+        ("10000-01-01", "date", "date"),
+        ("2024-01-01 00:00:00", "timestamp", "text"),
+        ("abc", "binary", "bytea"),
+        ("{1,x}", "array<int>", "array of number"),
+    ],
+)
+def test_the_first_value_that_does_not_fit_is_named(text: str, kind: str, family: str) -> None:
+    with pytest.raises(Unfit) as raised:
+        values([None] * 100 + [text] + [None] * 50, kind, family)
+    assert raised.value.value == text
+
+
+def test_the_error_names_table_column_and_a_value_of_bearable_length() -> None:
+    with pytest.raises(SourceError) as raised:
+        typed_column(pa.array(["x" * 5000]), Column("n", "int"), family="text", table="t")
+    assert raised.value.message == "a value of column 'n' of table 't' does not fit its type int"
+    assert len(raised.value.detail) < 500
+    assert "n STRING" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("family", "kind", "can"),
+    [
+        ("number", "decimal(10,2)", True),
+        ("number", "date", False),
+        ("date", "timestamp", False),
+        ("timestamp", "timestamp", True),
+        ("bool", "int", False),
+        ("bool", "string", True),
+        ("other", "string", True),
+        ("other", "int", False),
+        ("array of number", "array<array<bigint>>", True),
+        ("array of number", "array<date>", False),
+        ("number", "array<int>", False),
+        ("text", "binary", False),
+    ],
+)
+def test_what_can_be_read_as_what(family: str, kind: str, can: bool) -> None:
+    assert can_read(family, kind) is can
