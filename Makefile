@@ -32,10 +32,10 @@ check: install ## format, lint, types, architecture, docs
 	$(BIN)/ruff format --check headwater tests
 	$(BIN)/ruff check headwater tests
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_architecture.py tests/test_docs.py
+	$(BIN)/python -m pytest -m 'not jvm' tests/test_architecture.py tests/test_docs.py tests/test_docs_examples.py tests/test_operators.py
 
-update: install ## write what the stories give now into their files; read the difference before you keep it
-	$(BIN)/python -m pytest tests/stories --update $(ARGS)
+update: install ## write what stories and operators give now into their files; read the difference before you keep it
+	$(BIN)/python -m pytest tests/test_operators.py tests/stories --update $(ARGS)
 
 build: install ## the wheel in dist/, tried in an empty folder
 	rm -rf dist build

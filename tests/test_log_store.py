@@ -47,9 +47,10 @@ def append(log: LogWriter, position: int, *ids: int, table: str = "t", kind: str
 
 
 def ids(delivery: Delivery | None, table: str = "t") -> list[Any]:
-    assert delivery is not None and delivery.tables[table].rows is not None
-    found: list[Any] = delivery.tables[table].rows.column("id").to_pylist()
-    return found
+    assert delivery is not None
+    rows = delivery.tables[table].rows
+    assert rows is not None
+    return list(rows.column("id").to_pylist())
 
 
 def at(value: int) -> Position:

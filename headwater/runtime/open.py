@@ -87,10 +87,12 @@ def _resumed(
     program: Program, engine: Engine, progress: Progress, listener: Listener, closing: ExitStack
 ) -> Pipeline:
     engine.tidy()
+    program = _with_keys(program, progress)
     remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
     made_from = fingerprints(program)
     kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}
     dropped = tuple(name for name in progress.relations if name not in kept)
+    _refuse_edit_in_between(program, progress, kept)
     states = {
         name: kept.get(name) or _empty(progress, name, schema) for name, schema in _schemas(program).items()
     }
@@ -115,6 +117,31 @@ def _resumed(
         compactor=compactor,
         closing=ExitStack(),
     )
+
+
+def _refuse_edit_in_between(program: Program, progress: Progress, kept: Mapping[str, State]) -> None:
+    """A batch that some sink may have already must be repeated by the script that began it."""
+    edited = [node.table.name for node in program.sinks if node.relation not in kept]
+    if progress.planned_batch > progress.batch_id > 0 and edited:
+        raise StateError(
+            f'batch {progress.planned_batch} was interrupted, and what goes to "{edited[0]}" was edited since',
+            detail="A sink may have the batch already; only the script that began it can repeat it exactly.",
+            hint="Run the former script once (headwater run FILE --once), then the edited one.",
+        )
+
+
+def _with_keys(program: Program, progress: Progress) -> Program:
+    """Tables declared without a key get the one their source logs by, as it was when they were first read."""
+    tables = dict(program.tables)
+    for name, table in program.tables.items():
+        saved = progress.relations.get(name)
+        if table.schema.key:
+            continue
+        is_known = saved is not None and saved.fingerprint == table.fingerprint
+        key = saved.state.schema.key if saved and is_known else table.type.resolving_key(table.table.options)
+        schema = replace(table.schema, key=key)
+        tables[name] = replace(table, schema=schema, table=replace(table.table, schema=schema))
+    return replace(program, tables=tables)
 
 
 def _schemas(program: Program) -> dict[str, Schema]:

@@ -20,6 +20,7 @@ from headwater.log.positions import Cut
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
+from headwater.runtime.failures import told
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.sink_keys import check_keys
@@ -93,7 +94,8 @@ class Pipeline:
         if not fill and not any(delivery.tables for delivery in deliveries.values()):
             self._move(cut)
             return None
-        return self._batch(deliveries, cut, fill, clock)
+        with told(self.name, self.folder):
+            return self._batch(deliveries, cut, fill, clock)
 
     def run_once(self) -> None:
         """Process the snapshot and everything committed before this call, then return."""
@@ -150,10 +152,11 @@ class Pipeline:
 
     def _compute(self, step: Step, fill: set[str]) -> None:
         for node in self.program.views.values():
-            if node.name in fill:
-                step.fill(node, self.replaced.get(node.name))
-            elif node.name not in self.pending:
-                step.compute(node, self._plans)
+            with told(node.name, self.folder):
+                if node.name in fill:
+                    step.fill(node, self.replaced.get(node.name))
+                elif node.name not in self.pending:
+                    step.compute(node, self._plans)
 
     def _write(self, step: Step, cut: Cut) -> None:
         outgoing: dict[str, list[ChangeSet]] = {}

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from sqlglot import exp
 
-from headwater.errors import StateError
 from headwater.incremental.change_plan import sums_relation
 from headwater.incremental.differentiate import first
 from headwater.incremental.rules.aggregate import merged_sums
+from headwater.runtime.failures import told
 from headwater.runtime.program import Program, Result, ViewNode
 from headwater.schema import WEIGHT
 from headwater.spark.compare import differences
@@ -33,19 +32,14 @@ def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> lis
     """All differences between the saved results and the same queries run from nothing on the saved tables."""
     found: list[Difference] = []
     truth = {name: engine.bag(states[name]) for name in program.tables}
-    try:
-        for result in program.results.values():
+    for result in program.results.values():
+        with told(result.name, engine.folder.parent):
             truth[result.name] = recomputed(result, engine, truth)
             saved = engine.bag(states[result.name])
             found += [Difference(result.name, line) for line in differences(truth[result.name], saved)]
-        for node in program.views.values():
+    for node in program.views.values():
+        with told(node.name, engine.folder.parent):
             found += [Difference(sums_relation(node.name), line) for line in _sums(node, engine, states)]
-    except PySparkException as problem:
-        raise StateError(
-            "the saved state cannot be read",
-            detail=str(problem).splitlines()[0],
-            hint="Remove it with headwater drop and start again with a new snapshot.",
-        ) from None
     return found
 
 

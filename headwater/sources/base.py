@@ -99,3 +99,5 @@ class SourceType:
     """Remove what was made at the server (slot, publication); used by `headwater drop`."""
     append_only: bool = False
     """True if it only ever inserts."""
+    resolving_key: Callable[[Any], tuple[str, ...]] = lambda options: ()
+    """The columns by which the row before an event has to be looked up; none if events carry whole rows."""

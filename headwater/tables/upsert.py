@@ -84,11 +84,16 @@ def _filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
     known = {tuple(row[k] for k in key): row for row in before.to_pylist()}
     ordered = rows.sort_by(SEQ)
     columns = {name: ordered.column(name).to_pylist() for name in before.column_names}
-    gaps = ordered.column(UNCHANGED).to_pylist()
+    gaps, kinds = ordered.column(UNCHANGED).to_pylist(), ordered.column(KIND).to_pylist()
+    moved: dict[str, object] = {}
     for place in range(ordered.num_rows):
         row_key = tuple(columns[k][place] for k in key)
+        if kinds[place] in (DELETE, DELETE_KEY):
+            # An update that changes the key is a delete_key and then the upsert of the same row.
+            moved = known.pop(row_key, {})
+            continue
         for name in gaps[place] or ():
-            columns[name][place] = known[row_key][name]
+            columns[name][place] = known.get(row_key, moved)[name]
         known[row_key] = {name: values[place] for name, values in columns.items()}
     for name, values in columns.items():
         index = ordered.column_names.index(name)

@@ -164,14 +164,7 @@ def test_the_sink_equals_the_query_through_changes_a_kill_and_a_restart(
             first.send_signal(signal.SIGKILL)
             first.wait()
             wait_for(lambda: life.changes > changes + 300)
-    claims.run(f"REVOKE SELECT ON claims.accident_claims FROM {ROLE}")
-    with (
-        claims.client(user=ROLE, password=f"{ROLE}-secret") as client,
-        client.cursor() as cursor,
-        pytest.raises(psycopg2.errors.InsufficientPrivilege),
-    ):
-        cursor.execute("SELECT claim_id FROM claims.accident_claims")
-
+    forbid_reading(claims)
     with process(folder, "run", script, "--state", state) as second:
         become_equal(claims, SINK, QUERY, seconds=START_SECONDS)
         with living(claims.uri, seed=3) as life:
@@ -187,6 +180,17 @@ def test_the_sink_equals_the_query_through_changes_a_kill_and_a_restart(
     dropped = command("drop", "--state", state)
     assert dropped.code == 0 and not state.exists()
     assert claims.slots() == [] and claims.publications() == []
+
+
+def forbid_reading(claims: Database) -> None:
+    """A second snapshot is impossible from now on."""
+    claims.run(f"REVOKE SELECT ON claims.accident_claims FROM {ROLE}")
+    with (
+        claims.client(user=ROLE, password=f"{ROLE}-secret") as client,
+        client.cursor() as cursor,
+        pytest.raises(psycopg2.errors.InsufficientPrivilege),
+    ):
+        cursor.execute("SELECT claim_id FROM claims.accident_claims")
 
 
 def two_want_one(claims: Database, folder: Path) -> None:

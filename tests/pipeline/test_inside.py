@@ -95,7 +95,9 @@ def add_to(column: str) -> Damage:
         place = table.column("__hw_weight").to_pylist().index(1)
         values[place] += 1000
         index = table.column_names.index(column)
-        return table.set_column(index, table.schema.field(column), pa.array(values, table.schema.field(column).type))
+        return table.set_column(
+            index, table.schema.field(column), pa.array(values, table.schema.field(column).type)
+        )
 
     return damaged
 
@@ -118,8 +120,8 @@ SUMS = sums_relation("totals")
     [
         ("totals", "total", [("totals", "customer = ann", "saved")]),
         ("large", "id", [("large", "customer = ann", "expected 1 row, saved no such row")]),
-        (SUMS, "", [(SUMS, "customer = ann", "saved")]),
-        ("orders", "amount", [("totals", "customer = ann", "saved"), (SUMS, "customer = ann", "saved")]),
+        (SUMS, "", [(SUMS, "= ann", "saved")]),
+        ("orders", "amount", [("totals", "customer = ann", "saved"), (SUMS, "= ann", "saved")]),
     ],
     ids=["view", "projection", "partial sums", "table"],
 )

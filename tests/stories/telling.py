@@ -65,16 +65,22 @@ class Teller:
         """The whole story; what every result holds at the end."""
         try:
             for block in blocks:
-                self._block(block)
+                self.take(block)
             if not self.is_broken:
                 self._step()
                 check_law(self._opened(), self.truth, way=self.way)
             return {} if self.is_broken else self._end()
         finally:
-            if self.pipeline is not None:
-                self.pipeline.close()
+            self.close()
 
-    def _block(self, block: Block) -> None:
+    def close(self) -> None:
+        """Close what is open."""
+        if self.pipeline is not None:
+            self.pipeline.close()
+            self.pipeline = None
+
+    def take(self, block: Block) -> None:
+        """One block of a story."""
         match block.sign:
             case ">":
                 self.script.append(block.text.rstrip().rstrip(";") + ";")

@@ -175,7 +175,7 @@ def _take_up(
         temporary = begun.slot is not None
         name = f"{config.slot[:57]}_first" if temporary else config.slot
         # The server waits for the transactions that are open now.
-        progress(Report("slot", name))
+        progress(Report("slot", f"making replication slot {name}"))
         position, snapshot = server.create_slot(replication, name, temporary=temporary)
         _remember(config, log, cursor)
         copy = _Copy(config, log, position, progress)

@@ -13,7 +13,7 @@ from headwater.log.store import LogReader
 from headwater.sources.base import SourceContext, SourceTable, SourceType
 from headwater.sources.postgres import server
 from headwater.sources.postgres.begin import MADE_PUBLICATION
-from headwater.sources.postgres.catalog import describe
+from headwater.sources.postgres.catalog import describe, resolving_key
 from headwater.sources.postgres.config import CaptureConfig, config_of, log_folder
 from headwater.sources.postgres.connect import session
 from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, check_group, group
@@ -128,5 +128,10 @@ def _made_publication(context: SourceContext) -> str | None:
 
 
 POSTGRES = SourceType(
-    options=PostgresOptions, describe=describe, group=group, open=open_source, forget=forget
+    options=PostgresOptions,
+    describe=describe,
+    group=group,
+    open=open_source,
+    forget=forget,
+    resolving_key=resolving_key,
 )

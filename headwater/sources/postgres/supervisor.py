@@ -131,7 +131,9 @@ class Supervisor:
                     self._fail(self._unexplained(code))
                     return
                 attempts = 1 if self._recent else attempts + 1
-                self._tell(Report("reconnect", str(self._config.address), attempts))
+                self._tell(
+                    Report("reconnect", f"connecting to postgres at {self._config.address} again", attempts)
+                )
                 pause = min(BACKOFF_FIRST * 2 ** (attempts - 1), BACKOFF_MOST)
                 if self._news.wait_for(lambda: self._stopping, timeout=pause):
                     return

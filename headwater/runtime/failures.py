@@ -1,0 +1,68 @@
+"""What goes wrong while something is computed, told as an error of ours: values, files, the disk."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from headwater.errors import HeadwaterError, SqlError, StateError
+
+ANEW = "Remove it with headwater drop and start again with a new snapshot."
+
+_CODE = re.compile(r"^\[[A-Z_.0-9]+\] ")
+_SWITCH = re.compile(r' If necessary set "spark\.sql\.ansi\.enabled" to "false" to bypass this error\.')
+
+
+@contextmanager
+def told(relation: str, folder: Path) -> Iterator[None]:
+    """While a relation is computed from the State in a folder: whatever breaks is one of our errors."""
+    try:
+        yield
+    except PySparkException as problem:
+        raise _of_value(relation, problem) from problem
+    except Py4JJavaError as problem:
+        raise _of_spark(relation, _last_cause(str(problem))) from problem
+    except pa.ArrowException as problem:
+        raise StateError(
+            "the saved state cannot be read", detail=f'"{relation}": {problem}', hint=ANEW
+        ) from problem
+    except (OSError, sqlite3.Error) as problem:
+        raise StateError(
+            f'the saved state in "{folder}" cannot be read or written',
+            detail=f"{problem}",
+            hint="Is the disk full, and may the folder be written to?",
+        ) from problem
+
+
+def _of_value(relation: str, problem: PySparkException) -> SqlError:
+    """Spark refuses a value: a division by zero, a text that is no number."""
+    said = str(problem).split(" SQLSTATE")[0].splitlines()[0]
+    return SqlError(
+        f'"{relation}" cannot be computed',
+        detail=_SWITCH.sub("", _CODE.sub("", said)),
+        hint="Change the row at the source, or let the query take such values, then start again.",
+    )
+
+
+def _of_spark(relation: str, cause: str) -> HeadwaterError:
+    if ".parquet" in cause or "FileNotFound" in cause:
+        return StateError("the saved state cannot be read", detail=f'"{relation}": {cause}', hint=ANEW)
+    return HeadwaterError(
+        f'Spark could not compute "{relation}"',
+        detail=cause,
+        hint="See spark.log in the state folder; starting again repeats the batch.",
+    )
+
+
+def _last_cause(trace: str) -> str:
+    """The innermost reason of a Java trace, without the name of its class."""
+    lines = trace.splitlines()
+    causes = [line for line in lines if line.startswith("Caused by: ")] or lines[1:2] or lines[:1]
+    return re.sub(r"^(Caused by)?: (?:[\w.$]+: )?", "", causes[-1])
