@@ -14,6 +14,8 @@ A message is in lower case and has no period; the detail says what was seen; the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 
@@ -78,6 +80,16 @@ class StateError(HeadwaterError):
 
 class ServiceError(HeadwaterError):
     """A part we start ourselves did not come up."""
+
+
+@contextmanager
+def placed(place: Place | None) -> Iterator[None]:
+    """Give an error that has no place of its own this one."""
+    try:
+        yield
+    except HeadwaterError as problem:
+        problem.place = problem.place or place
+        raise
 
 
 def from_json(said: dict[str, object]) -> HeadwaterError:

@@ -110,6 +110,25 @@ def read_options(cls: type[T], given: Mapping[str, str], *, owner: str, place: P
     return cls(**values)
 
 
+def revealed(options: T) -> T:
+    """The options with the plain text of every reference, for a connector about to use them.
+
+    Only what is declared as Secret stays one.
+    """
+    plain: dict[str, Any] = {}
+    for spec, target in options_of(type(options)):
+        value = getattr(options, target.name)
+        if spec.prefix:
+            plain[target.name] = {name: _plain(text) for name, text in value.items()}
+        elif not str(target.type).startswith("Secret"):
+            plain[target.name] = _plain(value)
+    return dataclasses.replace(options, **plain)  # type: ignore[type-var]  # a dataclass, as options_of found
+
+
+def _plain(value: Any) -> Any:
+    return value.reveal() if isinstance(value, Secret) else value
+
+
 def _find(
     declared: list[tuple[Option, dataclasses.Field[Any]]], name: str
 ) -> tuple[Option, dataclasses.Field[Any]] | None:

@@ -22,7 +22,15 @@ Event = tuple[str, int | None, str | None, int | None, list[str] | None]
 
 def events_of(said: list[Event], first_seq: int = 0) -> Events:
     rows = [
-        {"id": i, "note": t, "n": n, "__hw_kind": k, WEIGHT: WEIGHTS[k], "__hw_position": 1, "__hw_unchanged": u}
+        {
+            "id": i,
+            "note": t,
+            "n": n,
+            "__hw_kind": k,
+            WEIGHT: WEIGHTS[k],
+            "__hw_position": 1,
+            "__hw_unchanged": u,
+        }
         for k, i, t, n, u in said
     ]
     for seq, row in enumerate(rows):

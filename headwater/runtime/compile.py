@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from headwater.errors import SqlError
 from headwater.options import read_options
 from headwater.runtime import answers
+from headwater.runtime.hidden import Hidden
 from headwater.runtime.program import Program, SinkNode
 from headwater.runtime.results import add_result
-from headwater.runtime.scope import Scope, options_of
+from headwater.runtime.scope import Scope
 from headwater.schema import Schema
 from headwater.settings import Settings
 from headwater.sinks.base import SinkTable
@@ -83,10 +84,14 @@ class Compiler:
 
 
 def compile_script(
-    script: list[sql.Statement], engine: Engine, *, known_columns: Mapping[str, Schema] | None = None
+    script: list[sql.Statement],
+    engine: Engine,
+    *,
+    hidden: Hidden | None = None,
+    known_columns: Mapping[str, Schema] | None = None,
 ) -> Program:
-    """The program of a whole script."""
-    compiler = Compiler(Scope(engine, known_columns or {}))
+    """The program of a whole script; what its options refer to is hidden."""
+    compiler = Compiler(Scope(engine, known_columns or {}, hidden=hidden or Hidden()))
     for statement in script:
         compiler.take(statement)
     return compiler.program()
@@ -126,7 +131,7 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
         )
     connector = declared.options.get("connector")
     kind = sink_type(connector, declared.place)
-    options = options_of(declared, kind.options)
+    options = scope.options_of(declared, kind.options)
     number = sum(node.table.name == target.name for node in scope.sinks)
     name = f"insert_{target.name}" + (f"_{number + 1}" if number else "")
     result = add_result(scope, statement, name, "insert")

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headwater.errors import HeadwaterError, SinkError
+from headwater.errors import HeadwaterError, SinkError, placed
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
@@ -76,9 +76,10 @@ def open_ends(
     try:
         for name, tables in by_source(program).items():
             context_in = source_context(program, progress.folder, name, report)
-            source = tables[0].type.open([t.table for t in tables], context_in)
-            closing.callback(source.close)
-            whole = source.start(cut.of(name))
+            with placed(tables[0].table.place):
+                source = tables[0].type.open([t.table for t in tables], context_in)
+                closing.callback(source.close)
+                whole = source.start(cut.of(name))
             started.append((name, tables, context_in))
             if whole is not None:
                 ends.whole[name] = whole

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from headwater.errors import HeadwaterError, SqlError, StateError
@@ -29,6 +29,15 @@ def told(relation: str, folder: Path) -> Iterator[None]:
         raise _of_value(relation, problem) from problem
     except Py4JJavaError as problem:
         raise _of_spark(relation, _last_cause(str(problem))) from problem
+    except BrokenPipeError:
+        # Whoever read our output has gone; that is no failure.
+        raise
+    except (Py4JError, ConnectionError) as problem:
+        raise HeadwaterError(
+            "Spark has ended",
+            detail=f'It ended while "{relation}" was computed.',
+            hint="Was its process killed, or the memory full? Starting again repeats the batch.",
+        ) from problem
     except pa.ArrowException as problem:
         raise StateError(
             "the saved state cannot be read", detail=f'"{relation}": {problem}', hint=ANEW

@@ -13,6 +13,7 @@ from headwater.runtime.answers import explain
 from headwater.runtime.compile import compile_script
 from headwater.runtime.ends import by_source, source_context
 from headwater.runtime.facts import BatchDone, Listener
+from headwater.runtime.hidden import Hidden
 from headwater.runtime.open import lock, open_engine, with_name
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress
@@ -34,9 +35,10 @@ class _Silent:
 
 def explain_script(text: str, *, file: str) -> str:
     """Plan, strategies and maintaining SQL of every view, INSERT and SELECT of a script, and its own answers."""
-    script = parse_script(text, file)
-    with tempfile.TemporaryDirectory() as folder:
-        program = compile_script(script, open_engine("explain", Path(folder), _Silent()))
+    script, hidden = parse_script(text, file), Hidden()
+    with hidden.watching(), tempfile.TemporaryDirectory() as folder:
+        engine = open_engine("explain", Path(folder), _Silent())
+        program = compile_script(script, engine, hidden=hidden)
     explained = [explain(result, program.views) for result in program.results.values()]
     return "\n\n".join((*program.answers, *explained))
 
@@ -74,7 +76,8 @@ def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, P
             f'there is no saved state in "{state}"',
             hint="Give the folder of a pipeline; without --state it is .headwater/<name>.",
         )
-    with ExitStack() as closing:
+    hidden = Hidden()
+    with hidden.watching(), ExitStack() as closing:
         lock(state, closing)
         progress = Progress(state)
         closing.callback(progress.close)
@@ -86,5 +89,5 @@ def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, P
             )
         engine = open_engine(name, state / "work", listener)
         columns = {n: saved.state.schema for n, saved in progress.relations.items()}
-        program = compile_script(parse_script(text, file), engine, known_columns=columns)
+        program = compile_script(parse_script(text, file), engine, hidden=hidden, known_columns=columns)
         yield with_name(program, name), engine, progress

@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from headwater.errors import StateError
+from headwater.errors import StateError, placed
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.compile import compile_script
 from headwater.runtime.ends import open_ends
 from headwater.runtime.facts import Listener
+from headwater.runtime.hidden import Discreet, Hidden
 from headwater.runtime.pipeline import Pipeline, fingerprints
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, state_folder
@@ -34,15 +35,17 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
     """Compile, connect and resume; nothing is changed anywhere if this raises."""
     script = parse_script(text, file)
     name = pipeline_name(script, file)
-    folder = state or HOME / name
-    with ExitStack() as closing:
-        engine = open_engine(name, folder / "work", listener)
-        program = with_name(compile_script(script, engine), name)
+    folder, hidden = state or HOME / name, Hidden()
+    listener = Discreet(listener, hidden)
+    with hidden.watching(), ExitStack() as closing:
         lock(folder, closing)
+        engine = open_engine(name, folder / "work", listener)
+        program = with_name(compile_script(script, engine, hidden=hidden), name)
         progress = Progress(folder)
         closing.callback(progress.close)
         folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
         pipeline = _resumed(program, engine, progress, listener, closing)
+        pipeline.hidden = hidden
         progress.keep_text("name", name)
         progress.keep_text("script", text)
         progress.keep_text("file", file)
@@ -138,7 +141,12 @@ def _with_keys(program: Program, progress: Progress) -> Program:
         if table.schema.key:
             continue
         is_known = saved is not None and saved.fingerprint == table.fingerprint
-        key = saved.state.schema.key if saved and is_known else table.type.resolving_key(table.table.options)
+        with placed(table.table.place):
+            key = (
+                saved.state.schema.key
+                if saved and is_known
+                else table.type.resolving_key(table.table.options)
+            )
         schema = replace(table.schema, key=key)
         tables[name] = replace(table, schema=schema, table=replace(table.table, schema=schema))
     return replace(program, tables=tables)

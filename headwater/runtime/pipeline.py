@@ -21,6 +21,7 @@ from headwater.runtime.compaction import Compactor
 from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
+from headwater.runtime.hidden import Hidden
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.sink_keys import check_keys
@@ -50,6 +51,7 @@ class Pipeline:
     dropped: tuple[str, ...]
     compactor: Compactor
     closing: ExitStack
+    hidden: Hidden = field(default_factory=Hidden)
     _plans: PlanCache = field(default_factory=PlanCache)
 
     @property
@@ -78,6 +80,10 @@ class Pipeline:
 
     def step(self, *, wait: float = 0.0) -> BatchDone | None:
         """Do one batch if there is one within `wait` seconds; None if nothing was to be done."""
+        with self.hidden.watching(), told(self.name, self.folder):
+            return self._step(wait)
+
+    def _step(self, wait: float) -> BatchDone | None:
         clock = _Clock()
         repeat = self.progress.planned_cut if self.progress.planned_batch > self.progress.batch_id else None
         with clock.stop("read"):
@@ -94,12 +100,12 @@ class Pipeline:
         if not fill and not any(delivery.tables for delivery in deliveries.values()):
             self._move(cut)
             return None
-        with told(self.name, self.folder):
-            return self._batch(deliveries, cut, fill, clock)
+        return self._batch(deliveries, cut, fill, clock)
 
     def run_once(self) -> None:
         """Process the snapshot and everything committed before this call, then return."""
-        target = self.ends.now()
+        with self.hidden.watching():
+            target = self.ends.now()
         while self.pending or not self.ends.reached(self.progress.cut, target):
             self.step(wait=0.2)
 

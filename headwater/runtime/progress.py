@@ -149,7 +149,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         raise StateError(
             f'the saved state in "{path.parent}" cannot be read',
             detail=str(problem),
-            hint="If it is damaged, remove it with: headwater drop --state "
-            f"{path.parent}; the next run starts with a new snapshot.",
+            hint="If it is damaged, remove the folder: the next run takes up its slot and starts with a new"
+            " snapshot.",
         ) from None
     return connection

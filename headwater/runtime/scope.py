@@ -9,8 +9,9 @@ from typing import Any
 from pyspark.errors import PySparkException
 from sqlglot import exp
 
-from headwater.errors import HeadwaterError, Place
+from headwater.errors import HeadwaterError, Place, placed
 from headwater.options import read_options
+from headwater.runtime.hidden import Hidden
 from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
 from headwater.schema import Column, Schema
 from headwater.sources.base import SourceTable
@@ -39,6 +40,7 @@ class Scope:
     views: dict[str, ViewNode] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
     sinks: list[SinkNode] = field(default_factory=list)
+    hidden: Hidden = field(default_factory=Hidden)
 
     def aside(self) -> Scope:
         """A copy that can be thrown away."""
@@ -51,6 +53,7 @@ class Scope:
             dict(self.views),
             dict(self.results),
             list(self.sinks),
+            self.hidden,
         )
 
     def forget(self, name: str) -> None:
@@ -102,7 +105,9 @@ class Scope:
         if known is not None:
             return known
         kind = source_type(statement.options.get("connector"), statement.place)
-        described: Schema = kind.describe(options_of(statement, kind.options))
+        options = self.options_of(statement, kind.options)
+        with placed(statement.place):
+            described: Schema = kind.describe(options)
         return replace(described, key=statement.key or described.key)
 
     def read_table(self, name: str, place: Place) -> None:
@@ -113,24 +118,24 @@ class Scope:
         connector = statement.options.get("connector")
         kind = source_type(connector, statement.place)
         schema = self.catalog.get(name, place).schema
-        options = options_of(statement, kind.options)
+        options = self.options_of(statement, kind.options)
         table = SourceTable(name, schema, options, statement.place)
         # A secret's repr is ***, so a changed password is no reason for a new snapshot.
         made_from = fingerprint("table", schema.to_json(), connector, kind.group(options), repr(options))
         self.tables[name] = TableNode(name, schema, str(connector), kind, table, made_from)
 
-
-def options_of(statement: sql.CreateTable, kind: type) -> Any:
-    """The options of a CREATE TABLE as the connector wants them; an error points at the option."""
-    given = {name: value for name, value in statement.options.items() if name != "connector"}
-    owner = f"connector '{statement.options.get('connector')}'"
-    try:
-        resolved = resolve(given, statement.place, places=statement.option_places)
-        return read_options(kind, resolved, owner=owner, place=statement.place)
-    except HeadwaterError as problem:
-        named = next((name for name in given if f"'{name}'" in problem.message), None)
-        problem.place = statement.option_places.get(named or "", problem.place or statement.place)
-        raise
+    def options_of(self, statement: sql.CreateTable, kind: type) -> Any:
+        """The options of a CREATE TABLE as the connector wants them; an error points at the option."""
+        given = {name: value for name, value in statement.options.items() if name != "connector"}
+        owner = f"connector '{statement.options.get('connector')}'"
+        try:
+            resolved = resolve(given, statement.place, places=statement.option_places)
+            self.hidden.learn(given, resolved)
+            return read_options(kind, resolved, owner=owner, place=statement.place)
+        except HeadwaterError as problem:
+            named = next((name for name in given if f"'{name}'" in problem.message), None)
+            problem.place = statement.option_places.get(named or "", problem.place or statement.place)
+            raise
 
 
 def _place_of_call(problem: PySparkException, statement: sql.Statement) -> Place:

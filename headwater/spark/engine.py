@@ -30,6 +30,9 @@ from headwater.tables.state import State, row_count
 LOCAL_ROWS = 5_000
 """A State up to so many rows is handed to Spark as it is; a larger one is cut or read by Spark."""
 
+BROADCAST = "64m"
+"""Up to this size Spark sends one side of a join to all tasks; for a small step that is a job too many."""
+
 MOST_KEYS = 10_000
 """Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
 
@@ -113,12 +116,15 @@ class Engine:
             made = self._input(wanted, before, results, local)
             if isinstance(made, pa.Table):
                 local[wanted.view] = made
-                made = self.spark.createDataFrame(made)
+                # On one partition nothing above has to be shuffled.
+                made = self.spark.createDataFrame(made).coalesce(1)
             self.register(wanted.view, made)
+        is_small = len(local) == len(statement.inputs)
+        self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if is_small else BROADCAST)
         if id(statement) not in self._texts:
             self._texts[id(statement)] = (statement, to_text(statement.query))
         text = self._texts[id(statement)][1]
-        return len(local) == len(statement.inputs), self.spark.sql(text)
+        return is_small, self.spark.sql(text)
 
     def register(self, view: str, frame: DataFrame) -> None:
         """Call a frame by a name in the statements that follow."""

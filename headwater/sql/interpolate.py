@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from headwater.errors import OptionError, Place
 from headwater.options import Secret
 from headwater.sql.secrets import masked
 
-__all__ = ["masked", "resolve"]
+__all__ = ["masked", "referred", "resolve"]
 
 _OPENING = re.compile(r"\$\{(?:(?P<kind>\w+):)?(?P<name>[^{}]*)(?P<close>\}?)")
 
@@ -29,6 +29,14 @@ def resolve(
     """
     known = places or {}
     return {name: _resolved(name, value, known.get(name, place)) for name, value in options.items()}
+
+
+def referred(options: Mapping[str, str]) -> Iterator[str]:
+    """The texts that the references in some options stand for, one by one; their options were resolved before."""
+    for name, value in options.items():
+        plain = value.reveal() if isinstance(value, Secret) else value
+        for found in _OPENING.finditer(plain):
+            yield _meant(found, name, None)
 
 
 def _resolved(name: str, value: str, place: Place | None) -> str:

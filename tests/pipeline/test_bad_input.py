@@ -65,39 +65,29 @@ def run(text: str, folder: Path) -> Ran:
     return command("run", file, "--once", "--state", folder / "state")
 
 
-WRONG_OPTIONS = {
-    "password": (
-        {"password": PASSWORD},
-        "does not accept the password of 'postgres'",
-        "'username' and 'password'",
+Wrong = tuple[dict[str, str], str, str]
+
+
+def as_role(role: str, message: str, hint: str) -> Wrong:
+    """Who comes is wrong."""
+    return {"username": role, "password": PASSWORD}, message, hint
+
+
+WRONG_OPTIONS: dict[str, Wrong] = {
+    "password": as_role(
+        "postgres", "does not accept the password of 'postgres'", "'username' and 'password'"
     ),
     "host": ({"hostname": "nowhere.invalid"}, "the host 'nowhere.invalid' is not known", "'hostname'"),
     "closed port": ({"port": "1"}, "postgres at 127.0.0.1:1 does not answer", "'hostname' and 'port'"),
     "database": ({"database_name": "nope"}, "has no database 'nope'", "'database-name'"),
-    "role": ({"username": "nope", "password": PASSWORD}, "'nope'", "'username'"),
-    "table": ({"table_name": "ordres"}, "'public.ordres'", "orders"),
+    "role": as_role("nope", "'nope'", "'username'"),
+    "table": ({"table_name": "ordres"}, "the schema 'public' has no table 'ordres'", "'orders'"),
     "schema": ({"schema_name": "nope"}, "nope", "hint: "),
     "view": ({"table_name": "orders_view"}, "'public.orders_view' is a view", "hint: "),
-    "no replication": (
-        {"username": "nothing", "password": PASSWORD},
-        "role 'nothing' may not read the log",
-        "REPLICATION",
-    ),
-    "no select": (
-        {"username": "reader", "password": PASSWORD},
-        "role 'reader' may not read table",
-        "GRANT SELECT",
-    ),
-    "no create": (
-        {"username": "owner", "password": PASSWORD},
-        "role 'owner' may not make a publication",
-        "GRANT CREATE",
-    ),
-    "not owner": (
-        {"username": "stranger", "password": PASSWORD},
-        "role 'stranger' may not publish",
-        "As the owner",
-    ),
+    "no replication": as_role("nothing", "role 'nothing' may not read the log", "REPLICATION"),
+    "no select": as_role("reader", "role 'reader' may not read table", "GRANT SELECT"),
+    "no create": as_role("owner", "role 'owner' may not make a publication", "GRANT CREATE"),
+    "not owner": as_role("stranger", "role 'stranger' may not publish", "As the owner"),
     "option": ({"databse_name": "x"}, "has no option 'databse-name'", "'database-name'"),
     "slot": ({"slot__name": "Not A Slot"}, "'slot.name'", "not_a_slot"),
     "mode": ({"scan__startup__mode": "committed-offset"}, "there is no replication slot", "hint: "),
@@ -111,17 +101,17 @@ def test_a_wrong_option_of_a_source_is_refused(
 ) -> None:
     options, *pieces = WRONG_OPTIONS[wrong]
     text = source(shop, "orders", columns, name="orders", **options) + COUNT
-    refused(run(text, folder), *pieces)
+    refused(run(text, folder), "shop.sql:", *pieces)
     assert shop.slots() == [] and shop.publications() == []
 
 
 WRONG_TEXTS = {
-    "statement": ("SELEC id FROM orders;", "shop.sql:11:1", "^^^^^"),
+    "statement": ("SELEC id FROM orders;", "shop.sql:10:1", "^^^^^"),
     "column": ("SELECT id, custmer FROM orders;", 'column "custmer" does not exist', "customer"),
     "table": ("SELECT id FROM ordres;", '"ordres" does not exist', "orders"),
-    "function": ("SELECT summ(amount) FROM orders;", "function summ does not exist", "^^^^"),
-    "types": ("SELECT id FROM orders WHERE customer + interval '1' day > id;", "types", "^"),
-    "open quote": ("SELECT 'ann FROM orders;", "shop.sql:11", "^"),
+    "function": ("SELECT summ(amount) FROM orders;", "function SUMM does not exist", "^^^^"),
+    "types": ("SELECT amount + ARRAY(1) AS a FROM orders;", "the types do not fit", "CAST"),
+    "open quote": ("SELECT 'ann FROM orders;", "shop.sql:10:8", "^"),
 }
 
 
@@ -205,7 +195,7 @@ def test_a_state_that_cannot_be_used_is_refused(shop: Database, folder: Path) ->
     refused(run(text, folder), "the saved state has format 99", "newer version")
 
     record.write_bytes(saved)
-    with pipeline(text, folder):
+    with pipeline(text, folder, file="shop.sql"):
         refused(run(text, folder), f'the state in "{state}" is in use by another process', "--state")
         refused(command("verify", "--state", state), "is in use by another process")
     refused(command("verify", "--state", folder / "nothing"), "there is no saved state", "--state")

@@ -121,11 +121,11 @@ class Listening:
 
 
 @contextmanager
-def pipeline(text: str, folder: Path, listening: Listening | None = None) -> Iterator[Pipeline]:
-    """A pipeline in this process, closed at the end; its name is the test's database."""
-    opened = open_pipeline(
-        text, file="pipeline.sql", state=folder / "state", listener=listening or Listening()
-    )
+def pipeline(
+    text: str, folder: Path, listening: Listening | None = None, *, file: str = "pipeline.sql"
+) -> Iterator[Pipeline]:
+    """A pipeline in this process, closed at the end."""
+    opened = open_pipeline(text, file=file, state=folder / "state", listener=listening or Listening())
     try:
         yield opened
     finally:

@@ -49,7 +49,9 @@ def _keyed(dice: random.Random, rows: dict[int, str]) -> list[str]:
             lines.append(f"- | {before}")
         if before is None or dice.random() < 0.6:
             x = dice.choice(["NULL", "0.1", "-2.5", "1e17", "3"])
-            rows[key] = f"{key} | {dice.choice(['NULL', '1', '2', '3'])} | {dice.choice(['NULL', 'u', 'v'])} | {x}"
+            rows[key] = (
+                f"{key} | {dice.choice(['NULL', '1', '2', '3'])} | {dice.choice(['NULL', 'u', 'v'])} | {x}"
+            )
             lines.append(f"+ | {rows[key]}")
     return lines
 

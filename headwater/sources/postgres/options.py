@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headwater.errors import OptionError
-from headwater.options import Secret, option
+from headwater.options import Secret, option, revealed
 from headwater.sources.base import SourceTable
 
 INITIAL, LATEST, COMMITTED, SNAPSHOT = "initial", "latest-offset", "committed-offset", "snapshot"
@@ -77,7 +77,9 @@ class PostgresOptions:
             raise OptionError(
                 f"option 'slot.name' does not take the value '{given}'",
                 detail="A slot's name has 1 to 63 lower-case letters, digits and underscores.",
-                hint=f"Use '{re.sub('[^a-z0-9_]', '_', given.lower())[:63]}'.",
+                hint=""
+                if isinstance(given, Secret)
+                else f"Use '{re.sub('[^a-z0-9_]', '_', given.lower())[:63]}'.",
             )
 
 
@@ -106,7 +108,11 @@ def _check_debezium(name: str, value: str) -> None:
 
 def group(options: PostgresOptions) -> str:
     """Tables of one database share one slot, one publication and one position."""
-    return f"{options.hostname}:{options.port}/{options.database}"
+    plain = revealed(options)
+    where = f"{plain.hostname}:{plain.port}/{plain.database}"
+    if any(isinstance(part, Secret) for part in (options.hostname, options.database)):
+        return hashlib.sha256(where.encode()).hexdigest()[:12]
+    return where
 
 
 def slot_name(tables: Sequence[SourceTable], pipeline: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headwater.errors import SourceError
 from headwater.log.events import Delivery
 from headwater.log.manifest import FILE, Manifest
 from headwater.log.positions import Position
 from headwater.log.store import LogReader
+from headwater.options import revealed
 from headwater.sources.base import SourceContext, SourceTable, SourceType
 from headwater.sources.postgres import server
 from headwater.sources.postgres.begin import MADE_PUBLICATION
@@ -103,17 +105,22 @@ class PostgresSource:
 
 def open_source(tables: Sequence[SourceTable], context: SourceContext) -> PostgresSource:
     """A source over the tables of one database; nothing is touched before `start`."""
-    check_group(tables)
-    return PostgresSource(tables, context)
+    plain = _revealed(tables)
+    check_group(plain)
+    return PostgresSource(plain, context)
 
 
 def forget(tables: Sequence[SourceTable], context: SourceContext) -> None:
     """Drop the slot and, if it is ours, the publication; harmless when they are gone."""
-    config = config_of(tables, context, after=None)
+    config = config_of(_revealed(tables), context, after=None)
     with session(config.address) as cursor:
         server.drop_slot(cursor, config.slot)
         if config.publication in (config.slot, _made_publication(context)):
             server.drop_publication(cursor, config.publication)
+
+
+def _revealed(tables: Sequence[SourceTable]) -> list[SourceTable]:
+    return [replace(table, options=revealed(table.options)) for table in tables]
 
 
 def _made_publication(context: SourceContext) -> str | None:
