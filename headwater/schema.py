@@ -5,12 +5,14 @@ A type is the text Spark itself prints for it: `int`, `decimal(10,2)`, `array<st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import ParseError
 
 WEIGHT = "__hw_weight"
 """The column that says how often a row came (+1) or went (-1)."""
@@ -81,12 +83,22 @@ _ATOMS: dict[str, pa.DataType] = {
 }
 
 
+def sql_type(kind: str) -> str:
+    """How a type is written in SQL text, where a bare `timestamp` means the one without a zone, as in Flink."""
+    return re.sub(r"(?<![\w`])timestamp(?![\w`:])", "timestamp_ltz", kind)
+
+
 def arrow_type(kind: str) -> pa.DataType:
     """The Arrow type of a Spark type: `arrow_type("array<int>")` is `list<int32>`."""
     atom = _ATOMS.get(kind)
     if atom is not None:
         return atom
-    return _arrow_of(sqlglot.parse_one(kind, into=exp.DataType, dialect="spark"))
+    if kind.startswith(("time(", "interval", "variant", "geography", "geometry")):
+        raise ValueError(f"no Arrow type is known for {kind}")
+    try:
+        return _arrow_of(sqlglot.parse_one(kind, into=exp.DataType, dialect="spark"))
+    except ParseError as problem:
+        raise ValueError(f"no Arrow type is known for {kind}") from problem
 
 
 def _arrow_of(node: exp.Expr) -> pa.DataType:

@@ -21,11 +21,16 @@ def query_of_core(core: Core) -> exp.Select:
     return query.where(*[c.copy() for c in core.conditions]) if core.conditions else query
 
 
+def rows_of(block: Block) -> exp.Query:
+    """The rows of all cores, below any aggregate."""
+    return union_all([query_of_core(core) for core in block.cores])
+
+
 def query_of(block: Block) -> exp.Query:
     """The whole block as one query without weights."""
     if block.opaque is not None:
         return block.opaque.query.copy()
-    rows = union_all([query_of_core(core) for core in block.cores])
+    rows = rows_of(block)
     if block.group is None:
         return rows
     grouped = exp.select(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from headwater.incremental.batch import query_of_core
+from sqlglot import exp
+
+from headwater.incremental.batch import query_of_core, rows_of
 from headwater.incremental.block import Block
 from headwater.incremental.change_plan import Analyse, ChangePlan, change_view
 from headwater.incremental.rules import aggregate, key_local, linear, recompute, sums
 from headwater.incremental.rules.join import Keys
 from headwater.incremental.rules.sums import Measure
+from headwater.plan.nodes import Item
+from headwater.schema import sql_type
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,27 @@ class Maintained:
 
 def maintained(block: Block, keys: Keys, analyse: Analyse) -> Maintained:
     """Decide once what the block's aggregate can do."""
+    block = _of_one_type(block, analyse)
     if block.group is None:
         return Maintained(block, None, keys)
-    rows = query_of_core(block.cores[0])
-    return Maintained(block, sums.measures_of(block.group.measures, rows, analyse), keys)
+    return Maintained(block, sums.measures_of(block.group.measures, rows_of(block), analyse), keys)
+
+
+def _of_one_type(block: Block, analyse: Analyse) -> Block:
+    """The parts of a UNION ALL cast to the types the whole has: each of them may change alone."""
+    if len(block.cores) < 2 or not block.cores[0].items:
+        return block
+    types = analyse(rows_of(block))
+    cores = []
+    for core in block.cores:
+        own = analyse(query_of_core(core))
+        items = tuple(i if own[i.name] == types[i.name] else _cast(i, types[i.name]) for i in core.items)
+        cores.append(replace(core, items=items))
+    return replace(block, cores=tuple(cores))
+
+
+def _cast(item: Item, kind: str) -> Item:
+    return Item(item.name, exp.cast(item.expression.copy(), sql_type(kind), dialect="spark"))
 
 
 def first(node: Maintained) -> ChangePlan:

@@ -45,10 +45,21 @@ def consolidated(rows: exp.Query, columns: Sequence[str]) -> exp.Select:
 
 
 def bag(rows: exp.Query, columns: Sequence[str]) -> exp.Select:
-    """Weighted rows as a plain bag: what is true, without weights."""
-    return exp.select(*[exp.column(name) for name in columns]).from_(
-        consolidated(rows, columns).subquery("b")
+    """Weighted rows as a plain bag: what is true, without weights.
+
+    A row that went more often than it came is nothing that can be true: the query fails rather than show it.
+    """
+    gone = exp.func("RAISE_ERROR", exp.Literal.string("a stored row went more often than it came"))
+    sound = exp.case().when(
+        exp.LT(this=weight("b"), expression=exp.Literal.number(0)), exp.cast(gone, "boolean")
     )
+    chosen = [exp.column(name, table="b") for name in columns]
+    return exp.select(*chosen).from_(consolidated(rows, columns).subquery("b")).where(sound.else_(exp.true()))
+
+
+def view(name: str) -> exp.Table:
+    """A view by its name, whatever signs stand in it."""
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
 
 
 def union_all(parts: Sequence[exp.Query]) -> exp.Query:

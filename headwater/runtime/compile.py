@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from headwater.errors import SqlError
+from headwater.errors import Place, SqlError
 from headwater.options import read_options
 from headwater.runtime import answers
 from headwater.runtime.hidden import Hidden
@@ -18,6 +18,7 @@ from headwater.sinks.base import SinkTable
 from headwater.sinks.registry import sink_type
 from headwater.spark.engine import Engine
 from headwater.sql import statements as sql
+from headwater.sql.bind import refuse_volatile
 from headwater.sql.catalog import Computed, Relation
 
 
@@ -101,9 +102,15 @@ def _table(scope: Scope, statement: sql.CreateTable) -> None:
     if statement.if_not_exists and scope.catalog.find(statement.name):
         return
     schema = scope.stored_schema(statement)
+    for column in statement.computed:
+        refuse_volatile(column.expression, _always(column.place or statement.place))
     computed = tuple(Computed(c.name, c.expression, c.index) for c in statement.computed)
     scope.catalog.add(Relation(statement.name, "table", schema, computed), statement.place)
     scope.declared[statement.name.lower()] = statement
+
+
+def _always(place: Place) -> Callable[[object], Place]:
+    return lambda _: place
 
 
 def _view(scope: Scope, statement: sql.CreateView) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,8 @@ def open_ends(
         for name, tables in by_source(program).items():
             context_in = source_context(program, progress.folder, name, report)
             with placed(tables[0].table.place):
-                source = tables[0].type.open([t.table for t in tables], context_in)
+                wanted = [replace(t.table, anew=t.name not in progress.relations) for t in tables]
+                source = tables[0].type.open(wanted, context_in)
                 closing.callback(source.close)
                 whole = source.start(cut.of(name))
             started.append((name, tables, context_in))
@@ -89,6 +91,7 @@ def open_ends(
         for name, tables, context_in in started:
             if cut.of(name) is None:
                 tables[0].type.forget([t.table for t in tables], context_in)
+                shutil.rmtree(context_in.folder, ignore_errors=True)
         raise
     return ends
 

@@ -26,7 +26,8 @@ def told(relation: str, folder: Path) -> Iterator[None]:
     try:
         yield
     except PySparkException as problem:
-        raise _of_value(relation, problem) from problem
+        is_lost = (problem.getCondition() or "").startswith(("PATH_NOT_FOUND", "FAILED_READ_FILE"))
+        raise (_of_state if is_lost else _of_value)(relation, _said(problem)) from problem
     except Py4JJavaError as problem:
         raise _of_spark(relation, _last_cause(str(problem))) from problem
     except BrokenPipeError:
@@ -39,9 +40,7 @@ def told(relation: str, folder: Path) -> Iterator[None]:
             hint="Was its process killed, or the memory full? Starting again repeats the batch.",
         ) from problem
     except pa.ArrowException as problem:
-        raise StateError(
-            "the saved state cannot be read", detail=f'"{relation}": {problem}', hint=ANEW
-        ) from problem
+        raise _of_state(relation, str(problem)) from problem
     except (OSError, sqlite3.Error) as problem:
         raise StateError(
             f'the saved state in "{folder}" cannot be read or written',
@@ -50,19 +49,28 @@ def told(relation: str, folder: Path) -> Iterator[None]:
         ) from problem
 
 
-def _of_value(relation: str, problem: PySparkException) -> SqlError:
-    """Spark refuses a value: a division by zero, a text that is no number."""
+def _said(problem: PySparkException) -> str:
+    """What Spark says, without its codes."""
     said = str(problem).split(" SQLSTATE")[0].splitlines()[0]
+    return _SWITCH.sub("", _CODE.sub("", said))
+
+
+def _of_state(relation: str, said: str) -> HeadwaterError:
+    return StateError("the saved state cannot be read", detail=f'"{relation}": {said}', hint=ANEW)
+
+
+def _of_value(relation: str, said: str) -> HeadwaterError:
+    """Spark refuses a value: a division by zero, a text that is no number."""
     return SqlError(
         f'"{relation}" cannot be computed',
-        detail=_SWITCH.sub("", _CODE.sub("", said)),
-        hint="Change the row at the source, or let the query take such values, then start again.",
+        detail=said,
+        hint="Let the query take such values (try_divide, try_cast, NULLIF, a WHERE), then start again.",
     )
 
 
 def _of_spark(relation: str, cause: str) -> HeadwaterError:
     if ".parquet" in cause or "FileNotFound" in cause:
-        return StateError("the saved state cannot be read", detail=f'"{relation}": {cause}', hint=ANEW)
+        return _of_state(relation, cause)
     return HeadwaterError(
         f'Spark could not compute "{relation}"',
         detail=cause,

@@ -76,7 +76,7 @@ def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, P
             f'there is no saved state in "{state}"',
             hint="Give the folder of a pipeline; without --state it is .headwater/<name>.",
         )
-    hidden = Hidden()
+    state, hidden = state.absolute(), Hidden()
     with hidden.watching(), ExitStack() as closing:
         lock(state, closing)
         progress = Progress(state)

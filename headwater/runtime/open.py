@@ -35,7 +35,8 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
     """Compile, connect and resume; nothing is changed anywhere if this raises."""
     script = parse_script(text, file)
     name = pipeline_name(script, file)
-    folder, hidden = state or HOME / name, Hidden()
+    # Spark is another process, and may have another working folder.
+    folder, hidden = (state or HOME / name).absolute(), Hidden()
     listener = Discreet(listener, hidden)
     with hidden.watching(), ExitStack() as closing:
         lock(folder, closing)
@@ -44,6 +45,9 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
         progress = Progress(folder)
         closing.callback(progress.close)
         folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
+        # Before the first batch is done no relation is kept: only the text tells whether it was edited.
+        if progress.planned_batch > progress.batch_id == 0 and progress.text("script") != text:
+            raise _interrupted(progress, "the script")
         pipeline = _resumed(program, engine, progress, listener, closing)
         pipeline.hidden = hidden
         progress.keep_text("name", name)
@@ -94,13 +98,13 @@ def _resumed(
     remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
     made_from = fingerprints(program)
     kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}
-    dropped = tuple(name for name in progress.relations if name not in kept)
     _refuse_edit_in_between(program, progress, kept)
     states = {
         name: kept.get(name) or _empty(progress, name, schema) for name, schema in _schemas(program).items()
     }
     _report_catalog(program, progress, kept, listener)
     cut = _cut(program, progress, kept)
+    _retire(program, progress, kept)
     ends = open_ends(program, progress, listener.report, cut=cut, closing=closing)
     progress.cut = cut
     compactor = Compactor(Engine(engine.spark, progress.folder / "compaction"), program)
@@ -116,7 +120,6 @@ def _resumed(
         states=states,
         pending={name for name in program.views if name not in kept},
         replaced=_replaced(program, progress, kept),
-        dropped=dropped,
         compactor=compactor,
         closing=ExitStack(),
     )
@@ -126,11 +129,25 @@ def _refuse_edit_in_between(program: Program, progress: Progress, kept: Mapping[
     """A batch that some sink may have already must be repeated by the script that began it."""
     edited = [node.table.name for node in program.sinks if node.relation not in kept]
     if progress.planned_batch > progress.batch_id > 0 and edited:
-        raise StateError(
-            f'batch {progress.planned_batch} was interrupted, and what goes to "{edited[0]}" was edited since',
-            detail="A sink may have the batch already; only the script that began it can repeat it exactly.",
-            hint="Run the former script once (headwater run FILE --once), then the edited one.",
-        )
+        raise _interrupted(progress, f'what goes to "{edited[0]}"')
+
+
+def _interrupted(progress: Progress, edited: str) -> StateError:
+    return StateError(
+        f"batch {progress.planned_batch} was interrupted, and {edited} was edited since",
+        detail="A sink may have the batch already; only the script that began it can repeat it exactly.",
+        hint="Run the former script once (headwater run FILE --once), then the edited one.",
+    )
+
+
+def _retire(program: Program, progress: Progress, kept: Mapping[str, State]) -> None:
+    """Let go of what the script no longer means, before a source does: nothing may seem to be held that is not.
+
+    The rows of a view that is made anew stay, so that sinks hear only the difference.
+    """
+    others = [name for name in progress.relations if name not in kept]
+    stale = [name for name in others if name in program.views]
+    progress.retire([name for name in others if name not in stale], stale)
 
 
 def _with_keys(program: Program, progress: Progress) -> Program:
@@ -172,12 +189,20 @@ def _cut(program: Program, progress: Progress, kept: Mapping[str, State]) -> Cut
 
 
 def _replaced(program: Program, progress: Progress, kept: Mapping[str, State]) -> dict[str, State]:
-    """Views that are made anew but had rows of the same columns before: sinks hear only the difference."""
+    """Views that are made anew but had rows before, of the same columns or key: sinks hear only the difference."""
     return {
         name: saved.state
         for name, saved in progress.relations.items()
-        if name in program.views and name not in kept and saved.state.schema == program.views[name].schema
+        if name in program.views
+        and name not in kept
+        and _can_take_back(saved.state.schema, program.views[name].schema)
     }
+
+
+def _can_take_back(before: Schema, now: Schema) -> bool:
+    """True if rows of a former version can be named in terms of this one: a sink finds rows by their key."""
+    key = [column for column in now if column.name in now.key]
+    return before.columns == now.columns or (bool(key) and all(column in before.columns for column in key))
 
 
 def _report_catalog(

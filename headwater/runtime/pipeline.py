@@ -48,7 +48,6 @@ class Pipeline:
     """Views that have to be computed from nothing, once all their tables are whole."""
     replaced: Mapping[str, State]
     """What a former version of a pending view had."""
-    dropped: tuple[str, ...]
     compactor: Compactor
     closing: ExitStack
     hidden: Hidden = field(default_factory=Hidden)
@@ -134,7 +133,7 @@ class Pipeline:
         with clock.stop("sinks"):
             self._write(step, cut)
         with clock.stop("progress"):
-            self._commit(step, cut)
+            self._commit(step, cut, self.pending - fill)
         self.pending -= fill
         self.ends.commit(cut)
         committed = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
@@ -178,14 +177,15 @@ class Pipeline:
             for sink, changed in outgoing.items():
                 self.ends.sinks[sink].write(changed, step.batch_id)
 
-    def _commit(self, step: Step, cut: Cut) -> None:
-        changed = {
-            name: Saved(self._fingerprint(name), state)
-            for name, state in step.new.items()
-            if name not in self.progress.relations or state != self.progress.relations[name].state
-        }
-        self.progress.commit(step.batch_id, cut, changed, self.dropped)
-        self.dropped = ()
+    def _commit(self, step: Step, cut: Cut, waiting: set[str]) -> None:
+        """Save what changed; views that wait for their tables are not there yet."""
+        absent = waiting | {sums_relation(name) for name in waiting}
+        made_from = fingerprints(self.program)
+        now = {n: Saved(made_from[n], state) for n, state in step.new.items() if n not in absent}
+        known = self.progress.relations
+        self.progress.commit(
+            step.batch_id, cut, {n: saved for n, saved in now.items() if saved != known.get(n)}
+        )
         self.states = step.new
 
     def _fingerprint(self, name: str) -> str:

@@ -11,7 +11,7 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headwater.errors import StateError
@@ -66,21 +66,25 @@ class Progress:
             )
         self.planned_batch, self.planned_cut = batch_id, cut
 
-    def commit(
-        self, batch_id: int, cut: Cut, changed: Mapping[str, Saved], dropped: Iterable[str] = ()
-    ) -> None:
-        """A batch is done: its number, its cut, and the new State of every relation that changed."""
+    def retire(self, gone: Iterable[str], stale: Iterable[str]) -> None:
+        """Forget relations; of stale ones the rows stay, to be taken back when they are computed anew."""
         with self._connection:
-            for name in dropped:
+            for name in gone:
                 self._connection.execute("DELETE FROM relations WHERE name = ?", (name,))
                 self._connection.execute("DELETE FROM runs WHERE relation = ?", (name,))
+                self.relations.pop(name)
+            for name in stale:
+                self._connection.execute("UPDATE relations SET fingerprint = '' WHERE name = ?", (name,))
+                self.relations[name] = replace(self.relations[name], fingerprint="")
+
+    def commit(self, batch_id: int, cut: Cut, changed: Mapping[str, Saved]) -> None:
+        """A batch is done: its number, its cut, and the new State of every relation that changed."""
+        with self._connection:
             for name, saved in changed.items():
                 self._save(name, saved)
             self._connection.execute(
                 "INSERT OR REPLACE INTO progress VALUES (1, ?, ?)", (batch_id, json.dumps(cut.to_json()))
             )
-        for name in dropped:
-            self.relations.pop(name, None)
         self.relations.update(changed)
         self.batch_id, self.cut = batch_id, cut
 

@@ -8,16 +8,15 @@ from typing import Literal
 from sqlglot import exp
 
 from headwater.errors import SqlError
-from headwater.incremental.batch import query_of, query_of_core
+from headwater.incremental.batch import query_of, rows_of
 from headwater.incremental.differentiate import maintained
 from headwater.incremental.flatten import flatten
 from headwater.plan.nodes import Alias, Item, Plan, Project, output
 from headwater.runtime.assign import check_assignable
 from headwater.runtime.program import Result, ViewNode, fingerprint, sums_schema
 from headwater.runtime.scope import Scope
-from headwater.schema import Column, Schema
+from headwater.schema import Column, Schema, arrow_type, sql_type
 from headwater.spark.text import to_text
-from headwater.spark.types import sql_type
 from headwater.sql import statements as sql
 from headwater.sql.bind import Bound, bind
 from headwater.sql.places import place_of
@@ -34,7 +33,8 @@ def add_result(
     bound = bind(statement.query, scope.catalog, lambda node: place_of(node, statement))
     for read in bound.relations:
         scope.read_table(read, statement.place)
-    schema = _schema(_labels(statement, bound), scope.analyse(bound.query, statement))
+    numbered = _renamed(bound.query, tuple(f"c{i}" for i in range(len(bound.columns))))
+    schema = _schema(_labels(statement, bound), scope.analyse(numbered, statement), statement)
     plan, query = to_plan(bound, scope.catalog), bound.query
     if isinstance(statement, sql.InsertInto):
         items = _assigned(scope, statement, plan, schema)
@@ -91,8 +91,9 @@ def _assigned(scope: Scope, statement: sql.InsertInto, plan: Plan, schema: Schem
 def _assigning(query: exp.Query, names: tuple[str, ...], items: tuple[Item, ...]) -> exp.Query:
     """`SELECT CAST(q.a AS ...) FROM (query) AS q(a, ...)`."""
     chosen = [exp.alias_(item.expression.copy(), item.name) for item in items]
-    alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
-    return exp.select(*chosen).from_(exp.Subquery(this=query.copy(), alias=alias))
+    whole = _renamed(query, names)
+    whole.set("expressions", chosen)
+    return whole
 
 
 def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Asking) -> list[ViewNode]:
@@ -102,8 +103,9 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
     for block in flatten(plan, name):
         keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
         node = maintained(block, keys, analyse)
-        kept = schema if block.name == name else _schema(block.columns, analyse(query_of(block)))
-        core_types = analyse(query_of_core(block.cores[0])) if node.measures is not None else {}
+        block = node.block
+        kept = schema if block.name == name else _schema(block.columns, analyse(query_of(block)), statement)
+        core_types = analyse(rows_of(block)) if node.measures is not None else {}
         inputs = [scope.fingerprint(relation) for relation in block.inputs]
         made_from = fingerprint("view", to_text(query_of(block)), kept.to_json(), *inputs)
         made = ViewNode(block.name, kept, node, made_from, sums_schema(node, core_types))
@@ -121,5 +123,22 @@ def _only_inserts(scope: Scope, bound: Bound, nodes: list[ViewNode]) -> bool:
     return all(tables) and all(v.block.opaque is None and v.block.group is None for v in nodes)
 
 
-def _schema(labels: tuple[str, ...], types: Mapping[str, str]) -> Schema:
-    return Schema(tuple(Column(n, t) for n, t in zip(labels, types.values(), strict=True)))
+def _schema(labels: tuple[str, ...], types: Mapping[str, str], statement: Asking) -> Schema:
+    """Columns and types of what is kept; a type that cannot be kept is an error now, not at the first row."""
+    columns = tuple(Column(n, t) for n, t in zip(labels, types.values(), strict=True))
+    for column in columns:
+        try:
+            arrow_type(column.type)
+        except ValueError:
+            raise SqlError(
+                f'column "{column.name}" is of type {column.type}, which cannot be kept',
+                hint=f"CAST it in the query, for example to STRING: CAST(... AS STRING) AS {column.name}.",
+                place=statement.place,
+            ) from None
+    return Schema(columns)
+
+
+def _renamed(query: exp.Query, names: tuple[str, ...]) -> exp.Select:
+    """`SELECT * FROM (query) AS q(a, ...)`: the same rows with columns of these names."""
+    alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
+    return exp.select("*").from_(exp.Subquery(this=query.copy(), alias=alias))

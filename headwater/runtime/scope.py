@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from headwater.errors import HeadwaterError, Place, placed
 from headwater.options import read_options
+from headwater.plan.walk import table_name
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
 from headwater.schema import Column, Schema
@@ -19,7 +20,7 @@ from headwater.sources.registry import source_type
 from headwater.spark.engine import Engine
 from headwater.spark.problems import as_sql_error
 from headwater.sql import statements as sql
-from headwater.sql.bind import bind, table_name
+from headwater.sql.bind import bind
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.interpolate import resolve
 from headwater.sql.places import place_of
@@ -92,7 +93,7 @@ class Scope:
         """All columns of a relation with their types, computed ones too."""
         if not relation.computed:
             return [(c.name, c.type) for c in relation.schema]
-        whole = exp.select("*").from_(exp.to_table(relation.name, dialect="spark"))
+        whole = exp.select("*").from_(exp.Table(this=exp.to_identifier(relation.name, quoted=True)))
         statement = self.declared[relation.name.lower()]
         types = self.analyse(bind(whole, self.catalog, lambda _: statement.place).query, statement)
         return list(zip(relation.columns, types.values(), strict=True))
@@ -120,8 +121,9 @@ class Scope:
         schema = self.catalog.get(name, place).schema
         options = self.options_of(statement, kind.options)
         table = SourceTable(name, schema, options, statement.place)
-        # A secret's repr is ***, so a changed password is no reason for a new snapshot.
-        made_from = fingerprint("table", schema.to_json(), connector, kind.group(options), repr(options))
+        made_from = fingerprint(
+            "table", schema.to_json(), connector, kind.group(options), kind.origin(options)
+        )
         self.tables[name] = TableNode(name, schema, str(connector), kind, table, made_from)
 
     def options_of(self, statement: sql.CreateTable, kind: type) -> Any:

@@ -12,7 +12,7 @@ from headwater.incremental.change_plan import ChangePlan, sums_relation
 from headwater.incremental.differentiate import differentiate, first
 from headwater.incremental.weights import consolidated
 from headwater.runtime.program import Program, ViewNode
-from headwater.schema import Schema
+from headwater.schema import WEIGHT, Schema, sql_type
 from headwater.spark.engine import Before, Engine
 from headwater.tables.state import State, appended
 
@@ -48,12 +48,7 @@ class Step:
         """Compute a view from nothing; what a former version of it had is taken back in the same change."""
         self._run(node, first(node.maintained), is_first=True)
         if replaced is not None and replaced.runs:
-            come = self.changes.get(node.name)
-            parts = come.parts if come is not None else ()
-            both = ChangeSet(
-                node.name, node.schema, (Files(replaced.paths, replaced.rows, negated=True), *parts)
-            )
-            self.changes[node.name] = self._consolidated(both)
+            self.changes[node.name] = self._difference(node, replaced)
 
     def _run(self, node: ViewNode, plan: ChangePlan, *, is_first: bool) -> None:
         names = {plan.statements[-1].target: node.schema.names}
@@ -73,12 +68,26 @@ class Step:
         state = self.new[changes.relation]
         self.new[changes.relation] = appended(state, changes, self.batch_id)
 
-    def _consolidated(self, changes: ChangeSet) -> ChangeSet:
-        frame = self.engine.frame(changes)
-        frame.createOrReplaceTempView("replaced")
-        rows = exp.select("*").from_("replaced")
-        made = self.engine.saved(self.engine.sql(consolidated(rows, changes.schema.names)))
-        return _changes(changes.relation, changes.schema, made)
+    def _difference(self, node: ViewNode, replaced: State) -> ChangeSet:
+        """What comes, less what a former version had; a column that one lacks or has of another type is NULL."""
+        come = self.changes.get(node.name, ChangeSet(node.name, node.schema))
+        self.engine.register("replaced_rows", self.engine.weighted(replaced))
+        self.engine.register("come_rows", self.engine.frame(come))
+        gone = [
+            exp.column(c.name, quoted=True)
+            if c in replaced.schema.columns
+            else exp.alias_(exp.cast(exp.Null(), sql_type(c.type), dialect="spark"), c.name, quoted=True)
+            for c in node.schema
+        ]
+        turned = exp.alias_(exp.cast(exp.Neg(this=exp.column(WEIGHT)), "tinyint"), WEIGHT)
+        names = [exp.column(name, quoted=True) for name in (*node.schema.names, WEIGHT)]
+        both = exp.union(
+            exp.select(*gone, turned).from_("replaced_rows"),
+            exp.select(*names).from_("come_rows"),
+            distinct=False,
+        )
+        made = self.engine.saved(self.engine.sql(consolidated(both, node.schema.names)))
+        return _changes(node.name, node.schema, made)
 
 
 @dataclass

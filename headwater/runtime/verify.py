@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 from sqlglot import exp
 
 from headwater.incremental.change_plan import sums_relation
@@ -31,7 +32,10 @@ class Difference:
 def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> list[Difference]:
     """All differences between the saved results and the same queries run from nothing on the saved tables."""
     found: list[Difference] = []
-    truth = {name: engine.bag(states[name]) for name in program.tables}
+    truth: dict[str, DataFrame] = {}
+    for name in program.tables:
+        with told(name, engine.folder.parent):
+            truth[name] = engine.bag(states[name])
     for result in program.results.values():
         with told(result.name, engine.folder.parent):
             truth[result.name] = recomputed(result, engine, truth)
@@ -48,9 +52,9 @@ def recomputed(result: Result, engine: Engine, truth: Mapping[str, DataFrame]) -
     for name in result.reads:
         engine.register(name, truth[name])
     struct = struct_of(result.schema)
-    frame = engine.spark.sql(result.query_text)
-    typed = [frame[i].cast(field.dataType).alias(field.name) for i, field in enumerate(struct.fields)]
-    return frame.select(*typed)
+    # Two columns of a query may have one name; ours do not.
+    frame = engine.spark.sql(result.query_text).toDF(*struct.names)
+    return frame.select(*[f.col(f"`{x.name}`").cast(x.dataType).alias(x.name) for x in struct.fields])
 
 
 def _sums(node: ViewNode, engine: Engine, states: Mapping[str, State]) -> list[str]:

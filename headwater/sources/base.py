@@ -62,6 +62,8 @@ class SourceTable:
     schema: Schema
     options: Any
     place: Place | None = None
+    anew: bool = False
+    """True if the reader holds nothing of it: its first rows have to come, also if they came once before."""
 
 
 @dataclass(frozen=True)
@@ -99,5 +101,7 @@ class SourceType:
     """Remove what was made at the server (slot, publication); used by `headwater drop`."""
     append_only: bool = False
     """True if it only ever inserts."""
+    origin: Callable[[Any], str] = repr
+    """What a table's rows depend on, in one text: when it changes, the table is read anew. It is never shown."""
     resolving_key: Callable[[Any], tuple[str, ...]] = lambda options: ()
     """The columns by which the row before an event has to be looked up; none if events carry whole rows."""

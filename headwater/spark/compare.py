@@ -33,11 +33,18 @@ def differences(expected: DataFrame, found: DataFrame, *, most: int = 5) -> list
 def _grouped(frame: DataFrame, names: list[str], floats: list[str]) -> DataFrame:
     numbers = [f.col(f"`{n}`").cast("double").alias(f"v{i}") for i, n in enumerate(floats)]
     value = f.struct(*numbers) if numbers else f.struct(f.lit(1.0).alias("v0"))
-    keys = [f.col(f"`{n}`").alias(f"k{i}") for i, n in enumerate(names)]
+    kinds = dict(frame.dtypes)
+    keys = [_comparable(n, kinds[n]).alias(f"k{i}") for i, n in enumerate(names)]
     rows = frame.select(*keys, value.alias("value"))
     return rows.groupBy(*[f"k{i}" for i in range(len(names))]).agg(
         f.array_sort(f.collect_list("value")).alias("values")
     )
+
+
+def _comparable(name: str, kind: str) -> Column:
+    """A column that can be compared: a map as its entries in order."""
+    column = f.col(f"`{name}`")
+    return f.array_sort(f.map_entries(column)) if kind.startswith("map<") else column
 
 
 def _equal(floats: int) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
-from headwater.schema import WEIGHT, Column, Schema
+from headwater.schema import WEIGHT, Column, Schema, sql_type
 
 
 def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
@@ -13,11 +13,6 @@ def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
     if weighted:
         fields.append(StructField(WEIGHT, _parse_datatype_string("tinyint")))
     return StructType(fields)
-
-
-def sql_type(kind: str) -> str:
-    """How a type is written in SQL text, where a bare `timestamp` means the one without a zone, as in Flink."""
-    return "timestamp_ltz" if kind == "timestamp" else kind
 
 
 def schema_of(struct: StructType, key: tuple[str, ...] = ()) -> Schema:

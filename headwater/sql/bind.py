@@ -17,6 +17,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.schema import MappingSchema
 
 from headwater.errors import Place, SqlError
+from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
 
 Where = Callable[[exp.Expr | None], Place]
@@ -65,8 +66,11 @@ class Bound:
 
 def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     """Qualify a query against the catalog, or raise an SqlError that says what is wrong and where."""
-    _refuse_volatile(query, where)
-    named = _check_tables(query, catalog, where)
+    refuse_volatile(query, where)
+    try:
+        named = _check_tables(query, catalog, where)
+    except OptimizeError as problem:
+        raise SqlError("the query cannot be bound", detail=f"{problem}.", place=where(None)) from None
     expanded = _write_out_computed(query.copy(), catalog)
     described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")
@@ -90,24 +94,13 @@ def _quoted(name: str) -> str:
     return exp.to_identifier(name, quoted="." in name).sql(dialect="spark")
 
 
-def table_name(table: exp.Table) -> str:
-    """The name of a table reference as one text: `a.b` for a qualified one."""
-    return ".".join(part.name for part in table.parts)
-
-
-def _tables(query: exp.Expr) -> list[exp.Table]:
-    with_names = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    tables = [t for t in query.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-    return [t for t in tables if table_name(t).lower() not in with_names]
-
-
 def _check_tables(query: exp.Query, catalog: Catalog, where: Where) -> list[Relation]:
-    found = [catalog.get(table_name(t), where(t.this)) for t in _tables(query)]
+    found = [catalog.get(table_name(t), where(t.this)) for t in relations_of(query)]
     return list(dict.fromkeys(found))
 
 
 def _write_out_computed(query: exp.Query, catalog: Catalog) -> exp.Query:
-    for table in _tables(query):
+    for table in relations_of(query):
         relation = catalog.find(table_name(table))
         if relation is None or not relation.computed:
             continue
@@ -116,19 +109,17 @@ def _write_out_computed(query: exp.Query, catalog: Catalog) -> exp.Query:
             exp.alias_(by_name[name].copy(), name) if name in by_name else exp.column(name)
             for name in relation.columns
         ]
-        bare = exp.to_table(relation.name, dialect="spark")
+        bare = exp.Table(this=exp.to_identifier(relation.name, quoted="." in relation.name))
         inner = exp.select(*items).from_(bare)
         table.replace(inner.subquery(table.alias_or_name, copy=False))
     return query
 
 
-def _refuse_volatile(query: exp.Query, where: Where) -> None:
-    for node in query.find_all(exp.Func, exp.Column):
-        is_volatile = isinstance(node, VOLATILE_NODES) or (
-            isinstance(node, exp.Anonymous) and node.name.lower() in VOLATILE_NAMES
-        )
-        if is_volatile:
-            name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.lower()
+def refuse_volatile(tree: exp.Expr, where: Where) -> None:
+    """Raise if an expression or query asks for something that is another thing each time."""
+    for node in tree.find_all(exp.Func, exp.TableSample):
+        name = _called(node)
+        if isinstance(node, (exp.TableSample, *VOLATILE_NODES)) or name in VOLATILE_NAMES:
             raise SqlError(
                 f"{name} gives another answer each time, so no maintained result could stay true",
                 hint="Put the value into a column of the source table, and use that column.",
@@ -136,12 +127,21 @@ def _refuse_volatile(query: exp.Query, where: Where) -> None:
             )
 
 
+def _called(node: exp.Expr) -> str:
+    """The name under which a function is called."""
+    if isinstance(node, exp.TableSample):
+        return "tablesample"
+    if isinstance(node, exp.Anonymous) or not isinstance(node, exp.Func):
+        return node.name.lower()
+    return node.sql_name().lower()
+
+
 def _from_optimizer(
     problem: OptimizeError, query: exp.Query, named: list[Relation], where: Where
 ) -> SqlError:
     for column in query.find_all(exp.Column):
         if column.name and f"column: {column.name.lower()}" in str(problem).lower():
-            meant = {t.alias_or_name.lower(): table_name(t).lower() for t in _tables(query)}
+            meant = {t.alias_or_name.lower(): table_name(t).lower() for t in relations_of(query)}
             owner = [r for r in named if r.name.lower() == meant.get(column.table.lower())]
             sources = [(str(r.kind), r.name, list(r.columns)) for r in owner or named]
             return _unknown_column(column, sources, where)

@@ -25,7 +25,8 @@ from headwater.plan.nodes import (
     Union,
     output,
 )
-from headwater.sql.bind import Bound, table_name
+from headwater.plan.walk import relations_of, table_name
+from headwater.sql.bind import Bound
 from headwater.sql.catalog import Catalog
 
 NOT_MAINTAINED: tuple[tuple[str, str], ...] = (
@@ -43,6 +44,46 @@ NOT_MAINTAINED: tuple[tuple[str, str], ...] = (
 """Clauses of a SELECT that no rule maintains yet, and how a reason names them."""
 
 
+ANONYMOUS_AGGREGATES = frozenset(
+    [
+        "try_sum",
+        "try_avg",
+        "every",
+        "some",
+        "any",
+        "std",
+        "stddev_samp",
+        "histogram_numeric",
+        "kurtosis",
+        "skewness",
+        "regr_avgx",
+        "regr_avgy",
+        "regr_count",
+        "regr_intercept",
+        "regr_r2",
+        "regr_slope",
+        "regr_sxx",
+        "regr_sxy",
+        "regr_syy",
+        "percentile",
+        "percentile_approx",
+        "listagg",
+        "string_agg",
+        "count_min_sketch",
+        "bitmap_construct_agg",
+        "bitmap_or_agg",
+        "hll_sketch_agg",
+        "hll_union_agg",
+        "schema_of_json_agg",
+        "product",
+        "approx_top_k",
+        "kll_sketch_agg_double",
+        "theta_sketch_agg",
+    ]
+)
+"""Aggregates of Spark that the parser takes for ordinary functions."""
+
+
 @dataclass(frozen=True)
 class _Reason(Exception):
     """Why a query has to be recomputed; caught where the Opaque node is made."""
@@ -50,39 +91,48 @@ class _Reason(Exception):
     text: str
 
 
+Ctes = dict[str, "tuple[exp.Query, Ctes]"]
+"""What WITH has named so far: each query, and the names that it could see itself."""
+
+
 @dataclass
 class _Planner:
     catalog: Catalog
-    ctes: dict[str, exp.Query] = field(default_factory=dict)
+    ctes: Ctes = field(default_factory=dict)
 
     def plan(self, query: exp.Expr) -> Plan:
         match query:
             case exp.Subquery():
                 return self.plan(query.this)
             case exp.Select() | exp.SetOperation():
+                outside = self.ctes
                 try:
                     self._take_ctes(query)
                     return self._select(query) if isinstance(query, exp.Select) else self._union(query)
                 except _Reason as reason:
-                    return self._opaque(query, reason.text)
-        return self._opaque(query, f"{query.key.upper()} as a query")
+                    return self._opaque(query, reason.text, outside)
+                finally:
+                    self.ctes = outside
+        return self._opaque(query, f"{query.key.upper()} as a query", self.ctes)
 
     def _take_ctes(self, query: exp.Query) -> None:
         if query.args.get("with_") and query.args["with_"].args.get("recursive"):
             raise _Reason("a recursive WITH")
         for cte in query.ctes:
-            self.ctes[cte.alias.lower()] = cte.this
+            self.ctes = self.ctes | {cte.alias.lower(): (cte.this, self.ctes)}
 
-    def _opaque(self, query: exp.Expr, reason: str) -> Opaque:
+    def _opaque(self, query: exp.Expr, reason: str, outside: Ctes) -> Opaque:
+        """The query as it stands, with the WITH of the queries around it that it can see."""
         assert isinstance(query, exp.Query)
-        names = {cte.lower() for cte in self.ctes} | {c.alias.lower() for c in query.find_all(exp.CTE)}
         whole = query.copy()
-        inside = {cte.alias.lower() for cte in whole.find_all(exp.CTE)}
-        for name, body in self.ctes.items():
-            if name not in inside and any(t.name.lower() == name for t in whole.find_all(exp.Table)):
-                whole = whole.with_(name, as_=body.copy(), copy=False)
-        tables = [t for t in whole.find_all(exp.Table) if table_name(t).lower() not in names]
-        read = dict.fromkeys(self.catalog.get(table_name(t), None).name for t in tables)
+        inner = [whole.args.pop("with_")] if whole.args.get("with_") else []
+        for name, (body, _) in outside.items():
+            whole = whole.with_(name, as_=body.copy(), copy=False)
+        for with_ in inner:
+            for cte in with_.expressions:
+                is_recursive = bool(with_.args.get("recursive"))
+                whole = whole.with_(cte.args["alias"], as_=cte.this, recursive=is_recursive, copy=False)
+        read = dict.fromkeys(self.catalog.get(table_name(table), None).name for table in relations_of(whole))
         names_out = unique_names(tuple(query.named_selects))
         first = whole
         while isinstance(first, exp.SetOperation):
@@ -129,6 +179,8 @@ class _Planner:
                     raise _Reason("a window function")
                 case exp.Exists() | exp.Subquery() | exp.Select() if node is not query:
                     raise _Reason("a subquery in an expression")
+                case exp.Anonymous() if node.name.lower() in ANONYMOUS_AGGREGATES:
+                    raise _Reason(f"the aggregate {node.name.upper()}")
                 case exp.Explode() | exp.Unnest() | exp.Inline() | exp.Posexplode() | exp.Stack():
                     raise _Reason(f"{node.key.upper()} in the select list")
 
@@ -150,9 +202,12 @@ class _Planner:
             raise _Reason(f"{source.key.upper()} in FROM")
         if source.args.get("sample") or source.args.get("pivots") or source.args.get("laterals"):
             raise _Reason("TABLESAMPLE or PIVOT")
-        body = self.ctes.get(table_name(source).lower())
-        if body is not None:
-            return Alias(self.plan(body), source.alias_or_name)
+        named = self.ctes.get(table_name(source).lower())
+        if named is not None:
+            outside, (body, self.ctes) = self.ctes, named
+            inner = self.plan(body)
+            self.ctes = outside
+            return Alias(inner, source.alias_or_name)
         relation = self.catalog.get(table_name(source), None)
         return Scan(relation.name, source.alias_or_name, tuple(n.lower() for n in relation.schema.names))
 
@@ -211,7 +266,15 @@ def _renamed(expression: exp.Expr, names: Mapping[exp.Expr, str]) -> exp.Expr:
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names with the repeated ones numbered: `id, id` becomes `id, id_1`."""
-    return tuple(name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names))
+    taken: list[str] = []
+    for name in names:
+        number, unique = len(taken), name
+        while unique.lower() in (
+            other.lower() for other in (*taken, *names[len(taken) + 1 :] * (unique != name))
+        ):
+            unique, number = f"{name}_{number}", number + 1
+        taken.append(unique)
+    return tuple(taken)
 
 
 def to_plan(bound: Bound, catalog: Catalog) -> Plan:

@@ -81,10 +81,12 @@ def _cut_run(run: Run, column: str, wanted: pa.Array, names: list[str]) -> list[
 def _groups_with(file: pq.ParquetFile, column: str, wanted: pa.Array) -> list[int]:
     """Row groups that can hold a wanted value, told by their statistics."""
     count = file.metadata.num_row_groups
-    place = file.schema_arrow.get_field_index(column)
+    leaves = range(file.metadata.num_columns)
+    # Statistics are kept by leaf: a struct before the column moves it.
+    place = next((i for i in leaves if file.metadata.schema.column(i).path == column), None)
     has_null = wanted.null_count > 0
     present = wanted.drop_null()
-    if count <= 1 or pa.types.is_nested(file.schema_arrow.field(place).type):
+    if count <= 1 or place is None:
         return list(range(count))
     groups = []
     for group in range(count):

@@ -24,7 +24,7 @@ from headwater.incremental.change_plan import (
 from headwater.incremental.rules import linear, sums
 from headwater.incremental.rules.join import Keys, Term, all_terms
 from headwater.incremental.rules.sums import Measure
-from headwater.incremental.weights import consolidated, union_all
+from headwater.incremental.weights import consolidated, union_all, view
 from headwater.plan.nodes import Item
 from headwater.schema import WEIGHT
 
@@ -117,8 +117,8 @@ def finished(block: Block, grouped: exp.Query, items: tuple[Item, ...]) -> exp.S
     return query.where(*[c.copy() for c in block.conditions]) if block.conditions else query
 
 
-def _tagged(names: list[str], view: str, tags: str) -> exp.Select:
-    return exp.select(*[exp.column(n) for n in names], f"EXPLODE({tags}) AS {WEIGHT}").from_(view)
+def _tagged(names: list[str], name: str, tags: str) -> exp.Select:
+    return exp.select(*[exp.column(n) for n in names], f"EXPLODE({tags}) AS {WEIGHT}").from_(view(name))
 
 
 def _nothing(measures: tuple[Measure, ...], tags: str) -> exp.Select:

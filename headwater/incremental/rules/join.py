@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from headwater.incremental.block import Core
 from headwater.incremental.change_plan import Input, Restriction, Version
-from headwater.incremental.weights import union_all, weight
+from headwater.incremental.weights import union_all, view, weight
 from headwater.plan.nodes import Scan
 from headwater.schema import WEIGHT
 
@@ -83,7 +83,7 @@ def _select(core: Core, ordered: list[Scan], views: Mapping[str, str]) -> exp.Se
         seen.add(scan.alias)
         ready = [c.copy() for c in pending if _aliases(c) <= seen]
         pending = [c for c in pending if not _aliases(c) <= seen]
-        table = exp.alias_(exp.to_table(views[scan.alias]), scan.alias, table=True)
+        table = exp.alias_(view(views[scan.alias]), scan.alias, table=True)
         if len(seen) == 1:
             query = query.from_(table).where(*ready)
         elif ready:

@@ -23,7 +23,7 @@ from headwater.incremental.change_plan import (
 from headwater.incremental.rules import linear
 from headwater.incremental.rules.aggregate import finished
 from headwater.incremental.rules.join import Keys, Term, all_terms, term
-from headwater.incremental.weights import bag, consolidated, union_all
+from headwater.incremental.weights import bag, consolidated, union_all, view
 from headwater.schema import WEIGHT
 
 
@@ -55,7 +55,8 @@ def _restricted(block: Block, changed: Collection[str], version: Version, touche
     terms = []
     for i, core in enumerate(block.cores):
         versions = [version if s.relation in changed else Version.OLD for s in core.scans]
-        suffix = f"_g{i + 1}"
+        # The same relation is read twice, where the old groups and where the new ones join it: two views.
+        suffix = f"_g{2 * i + (1 if version is Version.OLD else 2)}"
         terms.append(term(core, versions, {}, suffix=suffix, known=_known(block, core, touched)))
     return terms
 
@@ -83,9 +84,10 @@ def _groups(
         match = [exp.NullSafeEQ(this=exp.column(k, "w"), expression=exp.column(k, "t")) for k in keys]
         weighted = exp.select("w.*").from_(rows.subquery("w"))
         rows = weighted.join(
-            exp.alias_(exp.to_table(touched), "t", table=True), on=exp.and_(*match), join_type="left semi"
+            exp.alias_(view(touched), "t", table=True), on=exp.and_(*match), join_type="left semi"
         )
-    plain = bag(rows, columns) if columns else _counted(rows)
+    # In one order, so that a group computed twice from the same rows gives the same bits, floats and lists too.
+    plain = bag(rows, columns).order_by(*[exp.column(c) for c in columns]) if columns else _counted(rows)
     grouped = exp.select(
         *[exp.column(k) for k in keys],
         *[exp.alias_(m.expression.copy(), m.name) for m in block.group.measures],

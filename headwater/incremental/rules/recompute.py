@@ -13,7 +13,8 @@ from headwater.incremental.change_plan import (
     Version,
     change_view,
 )
-from headwater.incremental.weights import consolidated, union_all, weight
+from headwater.incremental.weights import consolidated, union_all, view, weight
+from headwater.plan.walk import relations_of, rename, table_name
 from headwater.schema import WEIGHT
 
 
@@ -22,13 +23,9 @@ def maintain(block: Block, *, first: bool) -> ChangePlan:
     assert block.opaque is not None
     query = block.opaque.query.copy()
     inputs = [Input(f"{r}__now", r, Version.NOW) for r in block.opaque.relations]
-    renamed = {relation.lower(): f"{relation}__now" for relation in block.opaque.relations}
-    with_names = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    for table in list(query.find_all(exp.Table)):
-        name = ".".join(part.name for part in table.parts).lower()
-        if name in renamed and name not in with_names:
-            alias = table.alias_or_name
-            table.replace(exp.alias_(exp.to_table(renamed[name]), alias, table=True))
+    views = {relation.lower(): f"{relation}__now" for relation in block.opaque.relations}
+    for table in relations_of(query):
+        rename(table, views[table_name(table).lower()])
     columns = [exp.column(name) for name in block.columns]
     come = exp.select(*columns, exp.alias_(exp.Literal.number(1), WEIGHT)).from_(query.subquery("q"))
     parts: list[exp.Query] = [come]
@@ -36,7 +33,7 @@ def maintain(block: Block, *, first: bool) -> ChangePlan:
         own = f"{block.name}__old"
         inputs.append(Input(own, block.name, Version.OLD, block.columns))
         gone = exp.Neg(this=weight())
-        parts.append(exp.select(*[c.copy() for c in columns], exp.alias_(gone, WEIGHT)).from_(own))
+        parts.append(exp.select(*[c.copy() for c in columns], exp.alias_(gone, WEIGHT)).from_(view(own)))
     whole = consolidated(union_all(parts), block.columns)
     statement = Statement(change_view(block.name), whole, tuple(inputs))
     return ChangePlan(Strategy.RECOMPUTE, (statement,), reason=block.opaque.reason)

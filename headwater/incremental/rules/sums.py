@@ -95,7 +95,9 @@ def _has_inverse(measure: Measure) -> bool:
     if measure.kind == "count":
         return True
     if measure.argument_type.startswith("decimal"):
-        return measure.kind == "sum"  # the scale of an AVG over decimals is Spark's own affair
+        # The scale of an AVG over decimals is Spark's own affair, and its unary minus rounds beyond 34 digits.
+        precision = int(measure.argument_type.removeprefix("decimal(").split(",")[0])
+        return measure.kind == "sum" and precision <= 34
     return measure.argument_type in (*INTEGRAL, "bigint", "float", "double")
 
 

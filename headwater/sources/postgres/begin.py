@@ -86,8 +86,8 @@ def _undo(config: CaptureConfig, steps: list[Callable[[], None]], error: BaseExc
             ) from error
 
 
-def new_tables(pairs: tuple[Pair, ...], log: LogWriter) -> tuple[Pair, ...]:
-    """The tables whose first rows are not in the log as they are declared now."""
+def new_tables(pairs: tuple[Pair, ...], log: LogWriter, after: int | None) -> tuple[Pair, ...]:
+    """The tables whose first rows are not in the log as they are declared now, or were read and are wanted anew."""
     known = log.manifest.tables()
     return tuple(
         pair
@@ -95,13 +95,14 @@ def new_tables(pairs: tuple[Pair, ...], log: LogWriter) -> tuple[Pair, ...]:
         if (logged := known.get(pair.declared.name)) is None
         or logged.schema.columns != pair.declared.schema.columns
         or json.loads(logged.origin)[:2] != [pair.found.schema, pair.found.name]
+        or (pair.declared.anew and after is not None and (logged.snapshot or 0) <= after)
     )
 
 
 def _check(config: CaptureConfig, log: LogWriter, cursor: Any) -> Begun:
     check_server(cursor)
     pairs = _find(config, cursor, streamed=True)
-    new = new_tables(pairs, log)
+    new = new_tables(pairs, log, config.after)
     slot = server.wait_inactive(cursor, config.slot, ACTIVE_SECONDS_AGAIN if config.again else ACTIVE_SECONDS)
     check_slot(config, log, slot, cursor=cursor)
     copied = [pair for pair in new if pair.declared.startup == INITIAL]
@@ -236,7 +237,7 @@ def _begin_without_stream(
     config: CaptureConfig, log: LogWriter, cursor: Any, progress: Progress
 ) -> tuple[Pair, ...]:
     pairs = _find(config, cursor, streamed=False)
-    new = new_tables(pairs, log)
+    new = new_tables(pairs, log, config.after)
     for pair in new:
         check_select(cursor, pair)
     if not new:

@@ -157,6 +157,7 @@ def _check_identity(cursor: Any, pair: Pair) -> None:
             place=declared.place,
         )
     if identity.kind == FULL:
+        _check_generated(cursor, pair)
         return
     key = ", ".join(identity.key)
     if {k.lower() for k in identity.key} != {k.lower() for k in declared.schema.key}:
@@ -167,6 +168,20 @@ def _check_identity(cursor: Any, pair: Pair) -> None:
             f" the declared key is {has}.",
             hint=f"Add PRIMARY KEY ({key}) NOT ENFORCED, or ALTER TABLE {_sql(found)} REPLICA IDENTITY FULL;",
             place=declared.place,
+        )
+
+
+def _check_generated(cursor: Any, pair: Pair) -> None:
+    """From Postgres 18 on, publishing a table with FULL and a generated column breaks its own UPDATEs."""
+    generated = [column.name for column in pair.found.columns if column.generated]
+    cursor.execute("SELECT current_setting('server_version_num')::int >= 180000")
+    if generated and cursor.fetchone()[0]:
+        raise SourceError(
+            f"table '{pair.found.schema}.{pair.found.name}' has a generated column in its replica identity",
+            detail=f"Postgres does not write '{generated[0]}' to its log: once the table is published with REPLICA"
+            " IDENTITY FULL, the application's own UPDATE and DELETE would fail.",
+            hint=f"ALTER TABLE {_sql(pair.found)} REPLICA IDENTITY DEFAULT; and declare its primary key.",
+            place=pair.declared.place,
         )
 
 

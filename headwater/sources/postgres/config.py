@@ -30,6 +30,7 @@ class CaptureTable:
     remote_table: str
     startup: str
     place: Place | None = None
+    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,4 +101,12 @@ def from_line(line: str) -> CaptureConfig:
 
 def _table(table: SourceTable) -> CaptureTable:
     options: PostgresOptions = table.options
-    return CaptureTable(table.name, table.schema, options.schema, options.table, options.startup, table.place)
+    return CaptureTable(
+        table.name,
+        table.schema,
+        options.schema,
+        options.table,
+        options.startup,
+        table.place,
+        table.anew,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,12 @@ def group(options: PostgresOptions) -> str:
     if any(isinstance(part, Secret) for part in (options.hostname, options.database)):
         return hashlib.sha256(where.encode()).hexdigest()[:12]
     return where
+
+
+def origin(options: PostgresOptions) -> str:
+    """The table at the server; who reads it, and how, changes nothing of its rows."""
+    plain = revealed(options)
+    return json.dumps([plain.schema, plain.table])
 
 
 def slot_name(tables: Sequence[SourceTable], pipeline: str) -> str:

@@ -18,7 +18,7 @@ from headwater.sources.postgres.begin import MADE_PUBLICATION
 from headwater.sources.postgres.catalog import describe, resolving_key
 from headwater.sources.postgres.config import CaptureConfig, config_of, log_folder
 from headwater.sources.postgres.connect import session
-from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, check_group, group
+from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, check_group, group, origin
 from headwater.sources.postgres.supervisor import Supervisor
 
 
@@ -140,5 +140,6 @@ POSTGRES = SourceType(
     group=group,
     open=open_source,
     forget=forget,
+    origin=origin,
     resolving_key=resolving_key,
 )

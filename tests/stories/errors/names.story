@@ -43,3 +43,15 @@ hint: Put the value into a column of the source table, and use that column.
 error: a selected column is neither grouped nor aggregated
 detail: The non-aggregating expression "id" is based on columns which are not participating in the GROUP BY clause.
 hint: Add it to GROUP BY, or put it into an aggregate such as MAX(...).
+
+! CREATE TABLE stamped (id INT, ts AS now()) WITH ('connector' = 'values');
+error: now gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! SELECT * FROM orders TABLESAMPLE (1 ROWS);
+error: tablesample gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! CREATE VIEW spans AS SELECT id, TIMESTAMP '2024-01-02 00:00:00' - TIMESTAMP '2024-01-01 00:00:00' AS span FROM orders;
+error: column "span" is of type interval day to second, which cannot be kept
+hint: CAST it in the query, for example to STRING: CAST(... AS STRING) AS span.

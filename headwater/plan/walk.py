@@ -1,0 +1,28 @@
+"""Walk the relations that a query names."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import traverse_scope
+
+
+def table_name(table: exp.Table) -> str:
+    """The name of a table reference as one text: `a.b` for a qualified one."""
+    return ".".join(part.name for part in table.parts)
+
+
+def relations_of(query: exp.Query) -> list[exp.Table]:
+    """The references to declared relations; a name that WITH gives is none of them where it is known."""
+    found = [s for scope in traverse_scope(query) for s in scope.sources.values() if isinstance(s, exp.Table)]
+    unique = {id(table): table for table in found if isinstance(table.this, exp.Identifier)}
+    return list(unique.values())
+
+
+def rename(table: exp.Table, name: str) -> None:
+    """Let a reference mean another relation; what it is called in the query, and how it is read, stays."""
+    alias = table.alias_or_name
+    table.set("this", exp.to_identifier(name, quoted=True))
+    table.set("db", None)
+    table.set("catalog", None)
+    if not table.alias:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))

@@ -1,0 +1,86 @@
+"""A crash at the worst moments: a batch that was begun is done again, exactly, and only by the script that began it.
+
+Oracle: the same query in Postgres; and which rows the sink has in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import HeadwaterError
+from headwater.runtime.pipeline import Pipeline
+from tests.pipeline.world import bag, pipeline, sink, source
+from tests.postgres.world import Database
+
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
+
+SINK = "SELECT customer, total FROM target"
+QUERY = "SELECT customer, SUM(amount) FROM orders GROUP BY customer"
+ORDERS = "(id INT, customer STRING, amount INT, PRIMARY KEY (id) NOT ENFORCED)"
+TOTALS = "(customer STRING, total BIGINT, PRIMARY KEY (customer) NOT ENFORCED)"
+
+
+class Crash(BaseException):
+    """The process died here."""
+
+
+@pytest.fixture
+def shop(database: Database) -> Database:
+    """Orders and a target."""
+    database.run("CREATE TABLE orders (id int PRIMARY KEY, customer text, amount int)")
+    database.run("INSERT INTO orders SELECT n, 'c' || n % 3, n FROM generate_series(1, 9) n")
+    database.run("CREATE TABLE target (customer text PRIMARY KEY, total bigint)")
+    return database
+
+
+def script(shop: Database, condition: str = "") -> str:
+    """The totals of all orders, or of some."""
+    query = QUERY.replace(" GROUP", f" {condition} GROUP")
+    return source(shop, "orders", ORDERS) + sink(shop, "target", TOTALS) + f"INSERT INTO target {query};"
+
+
+@contextmanager
+def dying(running: Pipeline, where: str) -> Iterator[None]:
+    """Let the next batch die after its cut was written down, or after the sink has it."""
+
+    def die(*_: object) -> None:
+        raise Crash
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):
+        if where == "before the sink":
+            for one in running.ends.sinks.values():
+                patch.setattr(one, "write", die)
+        else:
+            patch.setattr(running.progress, "commit", die)
+        yield
+
+
+@pytest.mark.parametrize("where", ["before the sink", "after the sink"])
+@pytest.mark.parametrize("first", [True, False], ids=["first batch", "later batch"])
+def test_a_batch_that_was_begun_is_done_again_by_the_script_that_began_it(
+    shop: Database, folder: Path, where: str, first: bool
+) -> None:
+    with pipeline(script(shop), folder) as running:
+        if not first:
+            running.run_once()
+            shop.together(
+                "UPDATE orders SET customer = 'new' WHERE id = 1", "DELETE FROM orders WHERE id = 2"
+            )
+        expected = bag(shop, QUERY)
+        with dying(running, where):
+            running.run_once()
+    assert (bag(shop, SINK) == expected) == (where == "after the sink")
+    shop.run("UPDATE orders SET amount = amount + 100, customer = 'late' WHERE id > 6")
+    with pytest.raises(HeadwaterError) as told, pipeline(script(shop, "WHERE amount > 3"), folder):
+        pass
+    assert "was interrupted" in told.value.message and "former script" in told.value.hint
+    with pipeline(script(shop), folder) as running:
+        running.run_once()
+        assert bag(shop, SINK) == bag(shop, QUERY)
+    with pipeline(script(shop, "WHERE amount > 3"), folder) as running:
+        running.run_once()
+    assert bag(shop, SINK) == bag(shop, QUERY.replace(" GROUP", " WHERE amount > 3 GROUP"))

@@ -1,0 +1,148 @@
+"""Tables as they are in real databases: own columns, keys only in the log, large values, TRUNCATE, huge transactions.
+
+Oracle: the same query in Postgres.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.world import bag, pipeline, rows, source
+from tests.postgres.world import Database
+
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
+
+MANY = 200_000
+
+
+def test_a_table_without_a_column_list_follows_updates_that_leave_large_values_alone(
+    database: Database, folder: Path
+) -> None:
+    database.run(
+        "CREATE TABLE notes (id bigint PRIMARY KEY, body text, tag text, amount numeric(12, 2), born timestamp)"
+    )
+    database.run("ALTER TABLE notes ALTER COLUMN body SET STORAGE EXTERNAL")
+    database.run(
+        "INSERT INTO notes SELECT n, repeat(md5(n::text), 320), 't' || n % 3, n * 1.25, '2024-01-01'::timestamp"
+        " + n * interval '1 day 1 microsecond' FROM generate_series(1, 30) n"
+    )
+    script = source(database, "notes") + (
+        "CREATE VIEW whole AS SELECT id, body, tag, amount, born FROM notes;\n"
+        "CREATE VIEW tags AS SELECT tag, SUM(amount) AS amount, SUM(LENGTH(body)) AS letters, MAX(born) AS born"
+        " FROM notes GROUP BY tag;\n"
+    )
+    tags = "SELECT tag, SUM(amount), SUM(length(body)), MAX(born) FROM notes GROUP BY tag"
+    steps = (
+        ["UPDATE notes SET amount = amount + 1 WHERE id < 10"],
+        ["UPDATE notes SET tag = NULL WHERE id = 5", "UPDATE notes SET tag = 'x' WHERE id = 5"],
+        ["UPDATE notes SET id = id + 100 WHERE id BETWEEN 8 AND 12"],
+        [
+            "INSERT INTO notes VALUES (50, repeat('b', 12000), 't0', 1, NULL)",
+            "UPDATE notes SET amount = 2 WHERE id = 50",
+        ],
+        ["UPDATE notes SET body = reverse(body) WHERE id = 1", "UPDATE notes SET tag = 'y' WHERE id = 1"],
+        [
+            "DELETE FROM notes WHERE id = 2",
+            "INSERT INTO notes VALUES (2, 'short', 't2', NULL, now()::timestamp)",
+        ],
+        ["UPDATE notes SET id = -id WHERE id > 100"],
+        ["DELETE FROM notes WHERE tag = 't1'"],
+    )
+    with pipeline(script, folder) as running:
+        running.run_once()
+        for step in ([], *steps):
+            if step:
+                database.together(*step)
+                running.run_once()
+            assert rows(running, "whole") == bag(database, "SELECT * FROM notes"), step
+            assert rows(running, "tags") == bag(database, tags), step
+    with pipeline(script, folder) as running:
+        database.run("UPDATE notes SET amount = 0")
+        running.run_once()
+        assert rows(running, "whole") == bag(database, "SELECT * FROM notes")
+
+
+def test_keys_that_all_move_in_one_statement(database: Database, folder: Path) -> None:
+    database.run(
+        "CREATE TABLE steps (id int PRIMARY KEY, body text, other int GENERATED ALWAYS AS (id * 2) STORED)"
+    )
+    database.run("ALTER TABLE steps ALTER COLUMN body SET STORAGE EXTERNAL")
+    # From the last to the first, so that each new key is free when its row moves there.
+    database.run("INSERT INTO steps SELECT n, repeat(md5(n::text), 320) FROM generate_series(20, 1, -1) n")
+    columns = (
+        "(id INT, body STRING, other AS id * 2, head AS SUBSTRING(body, 1, 4), PRIMARY KEY (id) NOT ENFORCED)"
+    )
+    script = source(database, "steps", columns) + "CREATE VIEW v AS SELECT id, other, head, body FROM steps;"
+    query = "SELECT id, other, left(body, 4), body FROM steps"
+    with pipeline(script, folder) as running:
+        running.run_once()
+        assert rows(running, "v") == bag(database, query)
+        for statement in (
+            "UPDATE steps SET id = id + 1",
+            "UPDATE steps SET id = id + 1",
+            "UPDATE steps SET id = -id",
+        ):
+            database.run(statement)
+            running.run_once()
+            assert rows(running, "v") == bag(database, query), statement
+
+
+def test_truncate_and_what_follows_it_in_the_same_transaction(database: Database, folder: Path) -> None:
+    for table, identity in (("one", "DEFAULT"), ("two", "FULL")):
+        database.run(f"CREATE TABLE {table} (id int PRIMARY KEY, word text)")
+        database.run(f"ALTER TABLE {table} REPLICA IDENTITY {identity}")
+        database.run(f"INSERT INTO {table} SELECT n, 'w' || n % 4 FROM generate_series(1, 40) n")
+    joined = (
+        "SELECT a.word AS word, COUNT(*) AS n, MIN(b.id) AS first FROM one a JOIN two b ON a.word = b.word"
+    )
+    joined += " GROUP BY a.word"
+    words = "SELECT word, COUNT(*) AS n FROM two GROUP BY word"
+    script = source(database, "one") + source(database, "two")
+    script += f"CREATE VIEW words AS {words};\nCREATE VIEW joined AS {joined};"
+    steps = (
+        ["TRUNCATE one"],
+        ["INSERT INTO one SELECT n, 'w' || n % 3 FROM generate_series(1, 9) n", "TRUNCATE two"],
+        [
+            "INSERT INTO one VALUES (77, 'gone')",
+            "TRUNCATE one, two",
+            "INSERT INTO one VALUES (1, 'w1'), (2, 'w2')",
+        ],
+        ["INSERT INTO two VALUES (1, 'w1')", "UPDATE one SET word = 'w1'"],
+        [
+            "TRUNCATE two",
+            "INSERT INTO two VALUES (3, 'w1')",
+            "TRUNCATE two",
+            "INSERT INTO two VALUES (5, 'w1')",
+        ],
+    )
+    with pipeline(script, folder) as running:
+        running.run_once()
+        for step in steps:
+            database.together(*step)
+            running.run_once()
+            assert rows(running, "words") == bag(database, words), step
+            assert rows(running, "joined") == bag(database, joined), step
+
+
+def test_transactions_of_many_rows(database: Database, folder: Path) -> None:
+    tables, script = {"keys": "DEFAULT", "whole": "FULL"}, ""
+    for table, identity in tables.items():
+        database.run(f"CREATE TABLE {table} (id int PRIMARY KEY, part int, amount int)")
+        database.run(f"ALTER TABLE {table} REPLICA IDENTITY {identity}")
+        database.run(f"INSERT INTO {table} VALUES (0, 0, 1)")
+        script += source(database, table)
+        script += f"CREATE VIEW {table}_v AS SELECT part, COUNT(*) AS n, SUM(amount) AS s FROM {table} GROUP BY part;"
+    with pipeline(script, folder) as running:
+        running.run_once()
+        for statement in (
+            f"INSERT INTO {{}} SELECT n, n % 10, n FROM generate_series(1, {MANY}) n",
+            "UPDATE {} SET amount = amount + 1, part = part + 1 WHERE id % 2 = 0",
+            "DELETE FROM {} WHERE id % 3 = 0",
+        ):
+            database.together(*(statement.format(table) for table in tables))
+            running.run_once()
+            for table in tables:
+                query = f"SELECT part, COUNT(*), SUM(amount) FROM {table} GROUP BY part"
+                assert rows(running, f"{table}_v") == bag(database, query), (table, statement)
