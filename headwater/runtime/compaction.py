@@ -33,9 +33,10 @@ class Merged:
     before: tuple[Run, ...]
     after: tuple[Run, ...]
 
-    def applied(self, state: State) -> State:
-        """The State with the merged runs in place of those they were made from."""
-        assert state.runs[: len(self.before)] == self.before, "runs are only ever added at the end"
+    def applied(self, state: State) -> State | None:
+        """The State with the merged runs in place of those they were made from; None if those are gone."""
+        if state.runs[: len(self.before)] != self.before:
+            return None  # the table was truncated meanwhile
         return replace(state, runs=(*self.after, *state.runs[len(self.before) :]))
 
 
@@ -64,7 +65,7 @@ class Compactor:
             self._running = self._worker.submit(merged, self.engine, self.program, longest, batch_id)
 
     def close(self) -> None:
-        """Wait for what is under way; its files are named by nobody and go at the next start."""
+        """Wait for what is under way."""
         self._worker.shutdown(wait=True)
 
 

@@ -8,13 +8,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headwater.errors import HeadwaterError, SinkError, placed
+from headwater.errors import HeadwaterError, SinkError, SourceError, placed
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
 from headwater.runtime.progress import Progress
 from headwater.sinks.base import Sink, SinkContext
 from headwater.sources.base import Report, Source, SourceContext
+
+REPEAT_SECONDS = 60.0
+"""How long a source may take to come to the end of a batch that it delivered before."""
 
 
 @dataclass
@@ -28,14 +31,19 @@ class Ends:
     def read(self, cut: Cut, limit: int, *, wait: float, upto: Cut | None) -> dict[str, Delivery]:
         """What each source has after the cut; waits for the first of them at most `wait` seconds."""
         found: dict[str, Delivery] = {}
-        patience = wait / max(1, len(self.sources))
         for name, source in self.sources.items():
             end = upto.of(name) if upto is not None else None
             if upto is not None and (end is None or end == cut.of(name)):
                 continue
-            delivery = source.read(cut.of(name), limit, wait=60.0 if end else patience, upto=end)
+            patience = 0.0 if found else wait / len(self.sources)
+            delivery = source.read(cut.of(name), limit, wait=REPEAT_SECONDS if end else patience, upto=end)
             if delivery is not None:
                 found[name] = delivery
+            elif end is not None:
+                raise SourceError(
+                    f"the interrupted batch cannot be read again: {name} does not come to {end}",
+                    hint="Its log is gone. Remove the state with headwater drop, and start with a new snapshot.",
+                )
         return found
 
     def now(self) -> dict[str, Position]:
@@ -99,12 +107,10 @@ def open_ends(
 def _check_batches(name: str, sink: Sink, progress: Progress, pipeline: str) -> None:
     """A sink that is ahead of our progress would drop our batches as repeats: refuse, and say what to do.
 
-    One batch ahead is a crash between the sink's commit and ours; that batch is repeated.
+    Ahead by the batch we had planned is a crash between the sink's commit and ours; that batch is repeated.
     """
     written = sink.last_batch()
-    if written is None or (written <= progress.batch_id + 1 and progress.batch_id > 0):
-        return
-    if written == progress.planned_batch:
+    if written is None or written <= progress.batch_id or written == progress.planned_batch:
         return
     raise SinkError(
         f'the sink {name} has batch {written} of pipeline "{pipeline}", this state has {progress.batch_id}',

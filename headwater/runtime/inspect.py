@@ -22,6 +22,19 @@ from headwater.sources.base import Report
 from headwater.spark.engine import Engine
 from headwater.sql.script import parse_script
 
+OURS = (
+    "state",
+    "log",
+    "work",
+    "compaction",
+    "spark.log",
+    "lock",
+    "progress.db-wal",
+    "progress.db-shm",
+    "progress.db",
+)
+"""What a pipeline keeps in its folder; whatever else lies there is the user's."""
+
 
 class _Silent:
     """Hears everything and says nothing."""
@@ -65,7 +78,11 @@ def drop_state(state: Path, *, listener: Listener) -> None:
         for name, tables in by_source(program).items():
             context = source_context(program, state, name, listener.report)
             tables[0].type.forget([table.table for table in tables], context)
-    shutil.rmtree(state)
+    for name in OURS:
+        path = state / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    if not any(state.iterdir()):
+        state.rmdir()
 
 
 @contextmanager

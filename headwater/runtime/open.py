@@ -48,11 +48,12 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
         # Before the first batch is done no relation is kept: only the text tells whether it was edited.
         if progress.planned_batch > progress.batch_id == 0 and progress.text("script") != text:
             raise _interrupted(progress, "the script")
+        said = {"name": name, "script": text, "file": file}
+        if progress.text("script") is None:
+            progress.keep_texts(said)  # before anything is made at the source, so that drop can find it
         pipeline = _resumed(program, engine, progress, listener, closing)
         pipeline.hidden = hidden
-        progress.keep_text("name", name)
-        progress.keep_text("script", text)
-        progress.keep_text("file", file)
+        progress.keep_texts(said | _destinations(program))
         pipeline.closing = closing.pop_all()
         return pipeline
 
@@ -98,6 +99,8 @@ def _resumed(
     remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
     made_from = fingerprints(program)
     kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}
+    moved = _moved(program, progress)
+    kept = {name: state for name, state in kept.items() if name not in moved}
     _refuse_edit_in_between(program, progress, kept)
     states = {
         name: kept.get(name) or _empty(progress, name, schema) for name, schema in _schemas(program).items()
@@ -107,7 +110,9 @@ def _resumed(
     _retire(program, progress, kept)
     ends = open_ends(program, progress, listener.report, cut=cut, closing=closing)
     progress.cut = cut
-    compactor = Compactor(Engine(engine.spark, progress.folder / "compaction"), program)
+    beside = Engine(engine.spark, progress.folder / "compaction")
+    beside.tidy()
+    compactor = Compactor(beside, program)
     closing.callback(compactor.close)
     return Pipeline(
         name=program.settings.name,
@@ -119,7 +124,7 @@ def _resumed(
         listener=listener,
         states=states,
         pending={name for name in program.views if name not in kept},
-        replaced=_replaced(program, progress, kept),
+        replaced={n: s for n, s in _replaced(program, progress, kept).items() if n not in moved},
         compactor=compactor,
         closing=ExitStack(),
     )
@@ -186,6 +191,19 @@ def _cut(program: Program, progress: Progress, kept: Mapping[str, State]) -> Cut
     """Where each source goes on; one that is new, or is read no more, has no place."""
     names = {table.source for table in program.tables.values()}
     return Cut(tuple(pair for pair in progress.cut.positions if pair[0] in names))
+
+
+def _destinations(program: Program) -> dict[str, str]:
+    """Where each INSERT goes, under the name by which progress remembers it."""
+    return {f"sink of {node.relation}": f"{node.sink} {node.table.options!r}" for node in program.sinks}
+
+
+def _moved(program: Program, progress: Progress) -> set[str]:
+    """INSERTs that go somewhere else than before: the new place gets every row, so they are computed anew."""
+    before = {name: progress.text(name) for name in _destinations(program)}
+    moved = [name for name, now in _destinations(program).items() if before[name] not in (None, now)]
+    relations = {name.removeprefix("sink of ") for name in moved}
+    return relations | {sums_relation(name) for name in relations}
 
 
 def _replaced(program: Program, progress: Progress, kept: Mapping[str, State]) -> dict[str, State]:

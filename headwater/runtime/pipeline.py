@@ -110,6 +110,8 @@ class Pipeline:
 
     def close(self) -> None:
         """Stop reading, close the sinks, let the folder go. What is done stays done."""
+        self.compactor.close()
+        self._compact()
         self.closing.close()
 
     def _due(self) -> bool:
@@ -144,6 +146,7 @@ class Pipeline:
         self.listener.batch(done)
         self.engine.tidy()
         self._compact()
+        self.compactor.offer(self.states, self.progress.batch_id)
         return done
 
     def _take(self, deliveries: Mapping[str, Delivery], step: Step) -> int:
@@ -169,7 +172,7 @@ class Pipeline:
             changes = step.changes.get(node.relation)
             if changes is None:
                 continue
-            check_keys(node, changes, step.new[node.relation])
+            check_keys(node, changes, step.new[node.relation], self.engine)
             named = ChangeSet(node.table.name, changes.schema, changes.parts)
             outgoing.setdefault(node.sink, []).append(named)
         if outgoing:
@@ -192,16 +195,18 @@ class Pipeline:
         return fingerprints(self.program)[name]
 
     def _compact(self) -> None:
-        """Put runs that were merged meanwhile in the place of those they came from, and offer more."""
+        """Put runs that were merged meanwhile in the place of those they came from."""
         done = self.compactor.finished()
-        if done is not None and done.relation in self.states:
-            state = done.applied(self.states[done.relation])
+        if done is None:
+            return
+        state = done.applied(self.states[done.relation])
+        if state is not None:
             saved = {done.relation: Saved(self._fingerprint(done.relation), state)}
             self.progress.commit(self.progress.batch_id, self.progress.cut, saved)
             self.states[done.relation] = state
-            for run in set(done.before) - set(done.after):
-                run.path.unlink(missing_ok=True)
-        self.compactor.offer(self.states, self.progress.batch_id)
+        unnamed = set(done.before) ^ set(done.after) if state is None else set(done.before) - set(done.after)
+        for run in unnamed - set(self.states[done.relation].runs):
+            run.path.unlink(missing_ok=True)
 
 
 def fingerprints(program: Program) -> dict[str, str]:

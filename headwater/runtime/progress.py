@@ -48,10 +48,10 @@ class Progress:
         self.planned_batch, self.planned_cut = self._place("planned")
         self.relations = dict(self._relations())
 
-    def keep_text(self, name: str, value: str) -> None:
-        """Keep a text beside the record (the pipeline's name, its script)."""
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Keep texts beside the record (the pipeline's name, its script), all at once."""
         with self._connection:
-            self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", texts.items())
 
     def text(self, name: str) -> str | None:
         """The text kept under a name."""

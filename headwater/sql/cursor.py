@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import difflib
 from collections.abc import Iterable, Sequence
 
@@ -10,8 +11,21 @@ from headwater.schema import RESERVED_PREFIX
 from headwater.sql.lexer import Token
 from headwater.sql.places import SourceText
 
-RESERVED_ENDINGS = ("__old", "__new", "__change")
-"""Table names that end so belong to Headwater."""
+RESERVED_ENDINGS = (
+    "__old",
+    "__new",
+    "__now",
+    "__change",
+    "__sums",
+    "__added",
+    "__touched",
+    "__part",
+    "__weighted",
+    "__shown",
+)
+"""Table names that end so, perhaps with a number behind it, belong to Headwater."""
+
+_RESERVED = re.compile(rf"(?:{'|'.join(RESERVED_ENDINGS)})\d*\Z", re.IGNORECASE)
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
@@ -174,16 +188,15 @@ class Cursor:
 
 def is_reserved(name: str) -> bool:
     """True if a table's name belongs to Headwater."""
-    return name.lower().endswith(RESERVED_ENDINGS)
+    return _RESERVED.search(name) is not None
 
 
 def reserved_table(name: str, place: Place) -> SqlError:
     """The error for a table name that belongs to Headwater."""
-    ending = next(ending for ending in RESERVED_ENDINGS if name.lower().endswith(ending))
     return SqlError(
         f'table name "{name}" is reserved',
         detail=f"Names that end in {', '.join(RESERVED_ENDINGS)} are used for maintaining views.",
-        hint=f'Call it "{name[: -len(ending)] or "t"}" or something else.',
+        hint=f'Call it "{_RESERVED.sub("", name) or "t"}" or something else.',
         place=place,
     )
 

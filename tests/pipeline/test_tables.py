@@ -14,50 +14,45 @@ from tests.postgres.world import Database
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
-MANY = 200_000
+MANY = 100_000
+"""Rows of each of two tables, so that one transaction has twice as many."""
+
+
+NOTES = """
+CREATE TABLE notes (id bigint PRIMARY KEY, body text, tag text, amount numeric(12, 2), born timestamp);
+ALTER TABLE notes ALTER COLUMN body SET STORAGE EXTERNAL;
+INSERT INTO notes SELECT n, repeat(md5(n::text), 320), 't' || n % 3, n * 1.25,
+  '2024-01-01'::timestamp + n * interval '1 day 1 microsecond' FROM generate_series(1, 30) n;
+"""
+NOTES_VIEWS = """
+CREATE VIEW whole AS SELECT id, body, tag, amount, born FROM notes;
+CREATE VIEW tags AS
+SELECT tag, SUM(amount) AS amount, SUM(LENGTH(body)) AS letters, MAX(born) AS born FROM notes GROUP BY tag;
+"""
+TAGS = "SELECT tag, SUM(amount), SUM(length(body)), MAX(born) FROM notes GROUP BY tag"
+NOTES_STEPS = (
+    ["UPDATE notes SET amount = amount + 1 WHERE id < 10"],
+    ["UPDATE notes SET tag = NULL WHERE id = 5", "UPDATE notes SET tag = 'x' WHERE id = 5"],
+    ["UPDATE notes SET id = id + 100 WHERE id BETWEEN 8 AND 12"],
+    ["INSERT INTO notes VALUES (50, repeat('b', 12000), 't0')", "UPDATE notes SET amount = 2 WHERE id = 50"],
+    ["UPDATE notes SET body = reverse(body) WHERE id = 1", "UPDATE notes SET tag = 'y' WHERE id = 1"],
+    ["DELETE FROM notes WHERE id = 2", "INSERT INTO notes VALUES (2, 'short', 't2', NULL, now()::timestamp)"],
+    ["UPDATE notes SET id = -id WHERE id > 100"],
+    ["DELETE FROM notes WHERE tag = 't1'"],
+)
 
 
 def test_a_table_without_a_column_list_follows_updates_that_leave_large_values_alone(
     database: Database, folder: Path
 ) -> None:
-    database.run(
-        "CREATE TABLE notes (id bigint PRIMARY KEY, body text, tag text, amount numeric(12, 2), born timestamp)"
-    )
-    database.run("ALTER TABLE notes ALTER COLUMN body SET STORAGE EXTERNAL")
-    database.run(
-        "INSERT INTO notes SELECT n, repeat(md5(n::text), 320), 't' || n % 3, n * 1.25, '2024-01-01'::timestamp"
-        " + n * interval '1 day 1 microsecond' FROM generate_series(1, 30) n"
-    )
-    script = source(database, "notes") + (
-        "CREATE VIEW whole AS SELECT id, body, tag, amount, born FROM notes;\n"
-        "CREATE VIEW tags AS SELECT tag, SUM(amount) AS amount, SUM(LENGTH(body)) AS letters, MAX(born) AS born"
-        " FROM notes GROUP BY tag;\n"
-    )
-    tags = "SELECT tag, SUM(amount), SUM(length(body)), MAX(born) FROM notes GROUP BY tag"
-    steps = (
-        ["UPDATE notes SET amount = amount + 1 WHERE id < 10"],
-        ["UPDATE notes SET tag = NULL WHERE id = 5", "UPDATE notes SET tag = 'x' WHERE id = 5"],
-        ["UPDATE notes SET id = id + 100 WHERE id BETWEEN 8 AND 12"],
-        [
-            "INSERT INTO notes VALUES (50, repeat('b', 12000), 't0', 1, NULL)",
-            "UPDATE notes SET amount = 2 WHERE id = 50",
-        ],
-        ["UPDATE notes SET body = reverse(body) WHERE id = 1", "UPDATE notes SET tag = 'y' WHERE id = 1"],
-        [
-            "DELETE FROM notes WHERE id = 2",
-            "INSERT INTO notes VALUES (2, 'short', 't2', NULL, now()::timestamp)",
-        ],
-        ["UPDATE notes SET id = -id WHERE id > 100"],
-        ["DELETE FROM notes WHERE tag = 't1'"],
-    )
+    database.run(NOTES)
+    script = source(database, "notes") + NOTES_VIEWS
     with pipeline(script, folder) as running:
-        running.run_once()
-        for step in ([], *steps):
-            if step:
-                database.together(*step)
-                running.run_once()
+        for step in ([], *NOTES_STEPS):
+            database.together(*step)
+            running.run_once()
             assert rows(running, "whole") == bag(database, "SELECT * FROM notes"), step
-            assert rows(running, "tags") == bag(database, tags), step
+            assert rows(running, "tags") == bag(database, TAGS), step
     with pipeline(script, folder) as running:
         database.run("UPDATE notes SET amount = 0")
         running.run_once()

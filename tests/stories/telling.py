@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from headwater.errors import HeadwaterError
 from headwater.incremental.differentiate import differentiate
+from headwater.runtime import compaction
+from headwater.runtime.compaction import MOST_RUNS
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
@@ -63,6 +65,8 @@ class Teller:
 
     def tell(self, blocks: list[Block]) -> dict[str, Counter[tuple[str, ...]]]:
         """The whole story; what every result holds at the end."""
+        # A restart finds runs that were merged after every step.
+        compaction.MOST_RUNS = 1 if self.way == "with restarts" else MOST_RUNS
         try:
             for block in blocks:
                 self.take(block)
@@ -72,6 +76,7 @@ class Teller:
             return {} if self.is_broken else self._end()
         finally:
             self.close()
+            compaction.MOST_RUNS = MOST_RUNS
 
     def close(self) -> None:
         """Close what is open."""
