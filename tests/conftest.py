@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator
 
 import pytest
+
+# Every test asks Spark new things a few times: the time to optimise what runs once is not won back.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
 """Folders of which every test carries a mark."""

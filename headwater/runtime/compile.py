@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -42,8 +43,7 @@ class Compiler:
             case sql.InsertInto():
                 _insert(self.scope, statement)
             case sql.Select():
-                number = sum(result.kind == "query" for result in self.scope.results.values()) + 1
-                add_result(self.scope, statement, f"query_{number}", "query")
+                add_result(self.scope, statement, _free_name(self.scope, "query"), "query")
             case sql.StatementSet():
                 for one in statement.statements:
                     self.take(one)
@@ -101,12 +101,31 @@ def compile_script(
 def _table(scope: Scope, statement: sql.CreateTable) -> None:
     if statement.if_not_exists and scope.catalog.find(statement.name):
         return
+    _refuse_taken(scope, statement)
     schema = scope.stored_schema(statement)
     for column in statement.computed:
         refuse_volatile(column.expression, _always(column.place or statement.place))
     computed = tuple(Computed(c.name, c.expression, c.index) for c in statement.computed)
     scope.catalog.add(Relation(statement.name, "table", schema, computed), statement.place)
     scope.declared[statement.name.lower()] = statement
+
+
+def _free_name(scope: Scope, what: str) -> str:
+    """The name of a statement that has none: `query_1`, `insert_agg`, `insert_agg_2`."""
+    numbered = itertools.chain((what,), (f"{what}_{number}" for number in itertools.count(2)))
+    names = numbered if what.startswith("insert_") else (f"{what}_{n}" for n in itertools.count(1))
+    return next(n for n in names if n not in scope.results and scope.catalog.find(n) is None)
+
+
+def _refuse_taken(scope: Scope, statement: sql.CreateTable | sql.CreateView) -> None:
+    taken = scope.results.get(statement.name.lower())
+    if taken is not None and taken.kind != "view":
+        raise SqlError(
+            f'"{statement.name}" is the name of a statement above',
+            detail="A SELECT is kept as query_1, query_2 and so on, an INSERT as insert_ and its table.",
+            hint="Give it another name, or declare it before that statement.",
+            place=statement.place,
+        )
 
 
 def _always(place: Place) -> Callable[[object], Place]:
@@ -122,6 +141,7 @@ def _view(scope: Scope, statement: sql.CreateView) -> None:
         scope.forget(statement.name)
     elif known is not None:
         scope.catalog.add(known, statement.place)  # says that the name is taken
+    _refuse_taken(scope, statement)
     result = add_result(scope, statement, statement.name, "view")
     scope.catalog.add(Relation(statement.name, "view", result.schema), statement.place)
     scope.declared[statement.name.lower()] = statement
@@ -139,9 +159,7 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
     connector = declared.options.get("connector")
     kind = sink_type(connector, declared.place)
     options = scope.options_of(declared, kind.options)
-    number = sum(node.table.name == target.name for node in scope.sinks)
-    name = f"insert_{target.name}" + (f"_{number + 1}" if number else "")
-    result = add_result(scope, statement, name, "insert")
+    result = add_result(scope, statement, _free_name(scope, f"insert_{target.name}"), "insert")
     table = SinkTable(target.name, target.schema, options, result.append_only, declared.place)
     scope.sinks.append(SinkNode(result.name, str(connector), kind, table))
 

@@ -13,9 +13,10 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.compile import compile_script
-from headwater.runtime.ends import open_ends
+from headwater.runtime.ends import by_source, open_ends
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Discreet, Hidden
+from headwater.runtime.leftovers import forget_unread, former_program
 from headwater.runtime.pipeline import Pipeline, fingerprints
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, state_folder
@@ -48,11 +49,14 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
         # Before the first batch is done no relation is kept: only the text tells whether it was edited.
         if progress.planned_batch > progress.batch_id == 0 and progress.text("script") != text:
             raise _interrupted(progress, "the script")
+        former = former_program(progress, engine, hidden) if progress.text("script") != text else None
         said = {"name": name, "script": text, "file": file}
         if progress.text("script") is None:
             progress.keep_texts(said)  # before anything is made at the source, so that drop can find it
         pipeline = _resumed(program, engine, progress, listener, closing)
         pipeline.hidden = hidden
+        if former is not None:
+            forget_unread(former, by_source(program), progress, listener=listener)
         progress.keep_texts(said | _destinations(program))
         pipeline.closing = closing.pop_all()
         return pipeline

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
 from headwater.errors import Place, SqlError

@@ -13,7 +13,7 @@ import pytest
 
 from headwater.errors import HeadwaterError
 from headwater.runtime.pipeline import Pipeline
-from tests.pipeline.world import bag, pipeline, sink, source
+from tests.pipeline.world import bag, pipeline, rows, sink, source
 from tests.postgres.world import Database
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
@@ -84,3 +84,25 @@ def test_a_batch_that_was_begun_is_done_again_by_the_script_that_began_it(
     with pipeline(script(shop, "WHERE amount > 3"), folder) as running:
         running.run_once()
     assert bag(shop, SINK) == bag(shop, QUERY.replace(" GROUP", " WHERE amount > 3 GROUP"))
+
+
+def test_a_view_that_waits_for_a_snapshot_when_the_process_dies_is_computed_afterwards(
+    shop: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = "CREATE VIEW many AS SELECT COUNT(*) AS n FROM orders;"
+    with pipeline(source(shop, "orders", ORDERS) + count, folder) as running:
+        running.run_once()
+    shop.run("CREATE TABLE names (customer text PRIMARY KEY, name text)")
+    shop.run("INSERT INTO names VALUES ('c0', 'ann'), ('c1', 'bob')")
+    shop.run("INSERT INTO orders VALUES (10, 'c0', 7)")
+    query = "SELECT name, SUM(amount) AS total FROM orders o JOIN names n ON o.customer = n.customer GROUP BY name"
+    both = source(shop, "orders", ORDERS) + count + source(shop, "names") + f"CREATE VIEW named AS {query};"
+    with pipeline(both, folder) as running:
+        # As if the snapshot took longer than the next change of another table.
+        monkeypatch.setattr(type(running.ends), "whole_at", lambda *_: False)
+        assert running.step(wait=10.0) is not None
+        monkeypatch.undo()
+    with pipeline(both, folder) as running:
+        running.run_once()
+        assert rows(running, "named") == bag(shop, query)
+        assert rows(running, "many") == bag(shop, "SELECT COUNT(*) FROM orders")

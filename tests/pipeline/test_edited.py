@@ -189,6 +189,20 @@ def test_a_sink_that_gets_another_column_holds_no_row_of_the_old_result(shop: Da
         assert bag(shop, "SELECT customer, total, n FROM target") == bag(shop, query)
 
 
+def test_a_database_that_is_read_no_more_loses_its_slot(shop: Database, folder: Path) -> None:
+    base = source(shop, "orders", ORDERS) + COUNTS
+    with pipeline(base, folder) as running:
+        caught_up(running)
+    (slot,) = shop.slots()
+    heard = Listening()
+    with pipeline(base.replace("'127.0.0.1'", "'localhost'"), folder, heard) as running:
+        caught_up(running)
+        assert rows(running, "counts") == bag(shop, COUNTS_QUERY)
+        (other,) = shop.slots()
+        assert other != slot and shop.publications() == [other]
+    assert any(subject.startswith("no longer reads") for subject in heard.subjects("resume"))
+
+
 def test_another_name_on_the_same_state_is_told(shop: Database, folder: Path) -> None:
     script = source(shop, "orders", ORDERS) + COUNTS
     with pipeline(script, folder) as running:
