@@ -59,7 +59,7 @@ def bag(rows: exp.Query, columns: Sequence[str]) -> exp.Select:
 
 def view(name: str) -> exp.Table:
     """A view by its name, whatever signs stand in it."""
-    return exp.Table(this=exp.to_identifier(name, quoted=True))
+    return exp.Table(this=exp.to_identifier(name))
 
 
 def union_all(parts: Sequence[exp.Query]) -> exp.Query:

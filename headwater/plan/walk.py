@@ -21,7 +21,7 @@ def relations_of(query: exp.Query) -> list[exp.Table]:
 def rename(table: exp.Table, name: str) -> None:
     """Let a reference mean another relation; what it is called in the query, and how it is read, stays."""
     alias = table.alias_or_name
-    table.set("this", exp.to_identifier(name, quoted=True))
+    table.set("this", exp.to_identifier(name))
     table.set("db", None)
     table.set("catalog", None)
     if not table.alias:

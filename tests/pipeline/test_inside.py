@@ -48,8 +48,8 @@ def kept(server: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory) -> 
         script = make(database)
         with pipeline(script, folder) as running:
             running.run_once()
-            database.run("UPDATE orders SET amount = 70 WHERE id = 1")
-            database.run("DELETE FROM orders WHERE id = 2")
+            # In one transaction, so that one run holds what came of it.
+            database.together("UPDATE orders SET amount = 70 WHERE id = 1", "DELETE FROM orders WHERE id = 2")
             running.run_once()
         (folder / "pipeline.sql").write_text(script)
         yield Kept(folder / "pipeline.sql", folder / "state")
@@ -88,11 +88,12 @@ Damage = Callable[[pa.Table], pa.Table]
 
 
 def add_to(column: str) -> Damage:
-    """Change the first row that came."""
+    """Change a row of ann's that came."""
 
     def damaged(table: pa.Table) -> pa.Table:
         values = table.column(column).to_pylist()
-        place = table.column("__hw_weight").to_pylist().index(1)
+        saved = table.to_pylist()
+        place = next(i for i, row in enumerate(saved) if row["__hw_weight"] == 1 and "ann" in row.values())
         values[place] += 1000
         index = table.column_names.index(column)
         return table.set_column(
