@@ -182,7 +182,7 @@ class Pipeline:
 
     def _commit(self, step: Step, cut: Cut, waiting: set[str]) -> None:
         """Save what changed; views that wait for their tables are not there yet."""
-        absent: set[str] = set()
+        absent = waiting | {sums_relation(name) for name in waiting}
         made_from = fingerprints(self.program)
         now = {n: Saved(made_from[n], state) for n, state in step.new.items() if n not in absent}
         known = self.progress.relations
