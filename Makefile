@@ -23,7 +23,7 @@ demo: install ## watch a view follow a database; ARGS="--for 60s --plain" hands 
 	$(BIN)/headwater demo claims $(ARGS)
 
 test: check ## everything that must pass
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 quick: install ## the tests that need neither services nor a JVM, in under a minute
 	$(BIN)/python -m pytest -m 'not jvm and not services' $(ARGS)
