@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 
 from headwater.errors import Place, SqlError
 
@@ -36,8 +36,3 @@ def as_sql_error(problem: PySparkException, functions: Sequence[str], place: Pla
             place=place,
         )
     return SqlError("the query is not valid", detail=said, place=place)
-
-
-def is_about_the_query(problem: Exception) -> bool:
-    """True if the text is at fault, not the data or the machine."""
-    return isinstance(problem, AnalysisException)

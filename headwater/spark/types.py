@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
-from headwater.schema import WEIGHT, Column, Schema, sql_type
+from headwater.schema import WEIGHT, Schema, sql_type
 
 
 def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
@@ -13,8 +13,3 @@ def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
     if weighted:
         fields.append(StructField(WEIGHT, _parse_datatype_string("tinyint")))
     return StructType(fields)
-
-
-def schema_of(struct: StructType, key: tuple[str, ...] = ()) -> Schema:
-    """Our schema of a Spark schema."""
-    return Schema(tuple(Column(f.name, f.dataType.simpleString()) for f in struct.fields), key)
