@@ -18,7 +18,7 @@ less), and what that upsert left unchanged is what the row of the old key had.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,6 +51,50 @@ class Events:
 
 
 @dataclass(frozen=True)
+class Span:
+    """The messages of one partition of a topic from `begin` up to, not with, `end`."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What a broker holds for one table, as bytes: either `rows`, or only the spans where there are many.
+
+    `rows` has the columns of `message_schema`. Spark reads large spans on the executors, by `properties`.
+    """
+
+    spans: tuple[Span, ...]
+    rows: pa.Table | None = None
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def count(self) -> int:
+        """About how many messages there are: what a broker removed meanwhile is counted too."""
+        return len(self.rows) if self.rows is not None else sum(s.end - s.begin for s in self.spans)
+
+
+def message_schema() -> pa.Schema:
+    """A message as Spark's own Kafka reader names its parts."""
+    header = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
+    return pa.schema(
+        [
+            pa.field("topic", pa.string()),
+            pa.field("partition", pa.int32()),
+            pa.field("offset", pa.int64()),
+            pa.field("timestamp", pa.timestamp("us", tz="UTC")),
+            pa.field("timestampType", pa.int32()),
+            pa.field("key", pa.binary()),
+            pa.field("value", pa.binary()),
+            pa.field("headers", pa.list_(header)),
+        ]
+    )
+
+
+@dataclass(frozen=True)
 class Delivery:
     """Whole transactions: everything a source says after one position, up to and with another."""
 
@@ -58,6 +102,8 @@ class Delivery:
     tables: Mapping[str, Events]
     committed_at: float | None = None
     """When the last transaction in it was committed at the source, in seconds since 1970."""
+    messages: Mapping[str, Messages] = field(default_factory=dict)
+    """What has to be decoded first, for tables of a broker."""
 
 
 def event_schema(schema: Schema) -> pa.Schema:

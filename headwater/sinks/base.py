@@ -13,8 +13,8 @@ It never sees half a transaction, and rows of a batch that cancel have been canc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from headwater.changes.change_set import ChangeSet
@@ -48,14 +48,22 @@ class SinkTable:
     append_only: bool = False
     """True if its input only ever inserts: then of two rows with one key the last one wins."""
     place: Place | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Columns declared METADATA that are written, and what each becomes: `{"at": "timestamp"}`."""
+
+
+def _unheard(trouble: str | None) -> None:
+    """Nobody listens."""
 
 
 @dataclass(frozen=True)
 class SinkContext:
-    """The pipeline's name (the owner of batch ids) and where plain output goes."""
+    """The pipeline's name (the owner of batch ids), where plain output goes, and who hears of trouble."""
 
     pipeline: str
     say: Callable[[str], None] = print
+    waits: Callable[[str | None], None] = _unheard
+    """Told why a write does not go on (`"opensearch at ... answers 503"`), and None when it does again."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ It never promises that a position exists for every moment: between transactions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -64,6 +64,8 @@ class SourceTable:
     place: Place | None = None
     anew: bool = False
     """True if the reader holds nothing of it: its first rows have to come, also if they came once before."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Columns declared METADATA, and what each is taken from: `{"at": "timestamp"}`."""
 
 
 @dataclass(frozen=True)
