@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from importlib.metadata import entry_points
@@ -43,6 +44,33 @@ class Secret(str):
     def reveal(self) -> str:
         """The text itself, for the one call that needs it."""
         return str.__str__(self)
+
+
+class Duration(float):
+    """A length of time in seconds, written as Flink does: `500 ms`, `10s`, `5 min`, `1 h`; a bare number is ms."""
+
+    @classmethod
+    def of(cls, text: str) -> Duration:
+        """The length a text stands for, or a ValueError."""
+        found = re.fullmatch(r"\s*(\d+)\s*([a-zµ]*)\s*", text.lower())
+        if found is None or found[2] not in _UNITS:
+            raise ValueError(text)
+        return cls(int(found[1]) * _UNITS[found[2]])
+
+
+_UNITS = {
+    unit: seconds
+    for seconds, units in (
+        (1e-9, ("ns", "nano", "nanos", "nanosecond", "nanoseconds")),
+        (1e-6, ("µs", "micro", "micros", "microsecond", "microseconds")),
+        (1e-3, ("", "ms", "milli", "millis", "millisecond", "milliseconds")),
+        (1.0, ("s", "sec", "secs", "second", "seconds")),
+        (60.0, ("m", "min", "minute", "minutes")),
+        (3600.0, ("h", "hour", "hours")),
+        (86400.0, ("d", "day", "days")),
+    )
+    for unit in units
+}
 
 
 @dataclass(frozen=True)
@@ -79,12 +107,14 @@ def options_of(cls: type) -> list[tuple[Option, dataclasses.Field[Any]]]:
     return [(f.metadata["option"], f) for f in dataclasses.fields(cls) if "option" in f.metadata]
 
 
-def read_options(cls: type[T], given: Mapping[str, str], *, owner: str, place: Place | None) -> T:
+def read_options(
+    cls: type[T], given: Mapping[str, str], *, owner: str, place: Place | None, prefix: str = ""
+) -> T:
     """Build `cls` from the text of a WITH clause, or say which option is wrong and what is near.
 
-    `owner` names what the options belong to, as in `connector 'jdbc'`.
+    `owner` names what the options belong to, as in `connector 'jdbc'`; all of `given` start with `prefix`.
     """
-    declared = options_of(cls)
+    declared = [(dataclasses.replace(o, name=prefix + o.name), f) for o, f in options_of(cls)]
     values: dict[str, Any] = {f.name: {} for o, f in declared if o.prefix}
     for name, text in given.items():
         found = _find(declared, name)
@@ -161,15 +191,20 @@ def _convert(spec: Option, target: dataclasses.Field[Any], text: str, place: Pla
             return int(text)
         if kind.startswith("float"):
             return float(text)
+        if kind.startswith("Duration"):
+            return Duration.of(text)
         if kind.startswith("bool"):
             return {"true": True, "false": False}[text.lower()]
     except (ValueError, KeyError):
         raise OptionError(
             f"option '{spec.name}' does not take the value '{text}'",
-            detail=f"It takes {'true or false' if kind.startswith('bool') else 'a number'}.",
+            detail=f"It takes {_TAKES.get(kind.split()[0], 'a number')}.",
             place=place,
         ) from None
     return Secret(text) if kind.startswith("Secret") else text
+
+
+_TAKES = {"bool": "true or false", "Duration": "a length of time such as 500 ms, 10 s or 5 min"}
 
 
 def find_connector(

@@ -21,10 +21,12 @@ from headwater.log.pgoutput import (
     Other,
     Relation,
     RelationColumn,
+    Said,
     Truncate,
     Update,
     read_message,
 )
+from headwater.log.text_values import RAW
 from headwater.log.transactions import Collector, Layout, Taken
 from headwater.schema import Column, Schema
 
@@ -51,7 +53,7 @@ def test_messages_are_read_as_the_protocol_says() -> None:
     columns = b"\x01id\0" + struct.pack(">Ii", 23, -1) + b"\x00name\0" + struct.pack(">Ii", 25, -1)
     relation = b"R" + struct.pack(">I", 5) + b"public\0t\0f" + struct.pack(">H", 2) + columns
     five = struct.pack(">I", 5)
-    assert read_message(begin) == Begin(900)
+    assert read_message(begin) == Begin(900, EPOCH + 1.0, 7)
     assert read_message(commit) == Commit(1000, EPOCH + 2.5)
     assert read_message(relation) == RELATION
     assert read_message(b"I" + five + b"N" + row("1", None)) == Insert(5, [b"1", None])
@@ -62,7 +64,9 @@ def test_messages_are_read_as_the_protocol_says() -> None:
     assert read_message(whole) == Update(5, [b"1", b""], True, [b"2", b"b"])
     assert read_message(b"D" + five + b"K" + row("1", None)) == Delete(5, [b"1", None], False)
     assert read_message(b"T" + struct.pack(">IBII", 2, 1, 5, 6)) == Truncate((5, 6))
-    for kind in "OYM":
+    said = b"M" + struct.pack(">BQ", 1, 77) + b"pre\0" + struct.pack(">I", 3) + b"\xff\0a"
+    assert read_message(said) == Said(True, 77, "pre", b"\xff\0a")
+    for kind in "OY":
         assert read_message(kind.encode() + b"...") == Other(kind)
 
 
@@ -152,3 +156,57 @@ def test_gaps_are_filled_from_the_old_row_or_named() -> None:
     ]
     assert taken is not None
     assert taken.tables["t"].column(UNCHANGED).to_pylist() == [None, None, ["name"]]
+
+
+MESSAGES = Schema((Column("content", "string"), Column("transaction_id", "bigint"), Column("lsn", "bigint")))
+
+
+def listener(*, last: int = 0, snapshot: int | None = None) -> Collector:
+    """A collector whose one table reads messages of prefix `p`."""
+    layout = Layout("m", MESSAGES, (1, 3, 6), (RAW, "number", "number"), snapshot)
+    return Collector(lambda _: (), seq=0, last=last, messages=lambda p: (layout,) if p == "p" else ())
+
+
+def heard(taken: Taken | None) -> list[tuple[Any, ...]]:
+    assert taken is not None
+    rows = taken.tables["m"].to_pylist() if "m" in taken.tables else []
+    return [(r[KIND], r["content"], r["transaction_id"], r["lsn"], r[POSITION]) for r in rows]
+
+
+def test_messages_come_with_their_transaction_or_are_one_of_their_own() -> None:
+    into = listener()
+    into.handle(Said(False, 90, "p", b"alone"), 1)
+    into.handle(Begin(150, 5.0, 7), 1)
+    into.handle(Said(True, 120, "p", b"with"), 1)
+    into.handle(Said(True, 130, "q", b"of another prefix"), 1)
+    into.handle(Commit(200, 5.0), 1)
+    into.handle(Said(False, 250, "p", b""), 1)
+    taken = into.take()
+    assert heard(taken) == [
+        ("insert", "alone", None, 90, 90),
+        ("insert", "with", 7, 120, 200),
+        ("insert", "", None, 250, 250),
+    ]
+    assert taken is not None and (taken.first, taken.last, taken.committed_at) == (90, 250, 5.0)
+
+
+def test_messages_that_were_seen_before_or_are_too_old_are_dropped() -> None:
+    into = listener(last=100, snapshot=200)
+    into.handle(Said(False, 100, "p", b"seen"), 1)
+    assert into.take() is None
+    into.handle(Said(False, 200, "p", b"before the table began"), 1)
+    into.handle(Said(False, 201, "p", b"new"), 1)
+    taken = into.take()
+    assert heard(taken) == [("insert", "new", None, 201, 201)]
+    assert taken is not None and (taken.first, taken.last, taken.committed_at) == (200, 201, None)
+
+
+def test_messages_of_a_large_transaction_are_taken_in_parts() -> None:
+    into = listener()
+    into.handle(Begin(150, 5.0, 7), 1)
+    into.handle(Said(True, 120, "p", b"one"), 1)
+    part = into.take_open()["m"].to_pylist()
+    into.handle(Said(True, 130, "p", b"two"), 1)
+    into.handle(Commit(200, 5.0), 1)
+    assert [(row["content"], row["transaction_id"]) for row in part] == [("one", 7)]
+    assert heard(into.take()) == [("insert", "two", 7, 130, 200)]

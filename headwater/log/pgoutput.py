@@ -28,9 +28,11 @@ Value = bytes | None | Same
 
 
 class Begin(NamedTuple):
-    """A transaction starts; `commit_at` is where its commit stands in the log."""
+    """A transaction starts; `commit_at` is where its commit stands in the log, `time` when it was committed."""
 
     commit_at: int
+    time: float = 0.0
+    xid: int = 0
 
 
 class Commit(NamedTuple):
@@ -88,18 +90,29 @@ class Truncate(NamedTuple):
     relations: tuple[int, ...]
 
 
+class Said(NamedTuple):
+    """A message of the application; one that is not transactional stands outside of every transaction."""
+
+    transactional: bool
+    at: int
+    """The first place after it: what `pg_logical_emit_message` answered."""
+    prefix: str
+    content: bytes
+
+
 class Other(NamedTuple):
-    """Something that changes no row: an origin, a type, a message of the application."""
+    """Something that changes no row: an origin, a type."""
 
     kind: str
 
 
-Message = Begin | Commit | Relation | Insert | Update | Delete | Truncate | Other
+Message = Begin | Commit | Relation | Insert | Update | Delete | Truncate | Said | Other
 
 _length = struct.Struct(">I").unpack_from
 _short = struct.Struct(">H").unpack_from
 _begin = struct.Struct(">QqI").unpack_from
 _commit = struct.Struct(">BQQq").unpack_from
+_said = struct.Struct(">BQ").unpack_from
 
 _TEXT, _NULL, _SAME = b"tnu"
 _OLD, _KEY, _NEW = b"OKN"
@@ -113,8 +126,8 @@ def read_message(payload: bytes) -> Message:
 
 
 def _read_begin(payload: bytes) -> Begin:
-    commit_at, _, _ = _begin(payload, 1)
-    return Begin(commit_at)
+    commit_at, moment, xid = _begin(payload, 1)
+    return Begin(commit_at, EPOCH + moment / 1e6, xid)
 
 
 def _read_commit(payload: bytes) -> Commit:
@@ -168,6 +181,13 @@ def _read_truncate(payload: bytes) -> Truncate:
     return Truncate(struct.unpack_from(f">{count}I", payload, 6))
 
 
+def _read_said(payload: bytes) -> Said:
+    flags, place = _said(payload, 1)
+    prefix, at = _read_name(payload, 10)
+    (size,) = _length(payload, at)
+    return Said(bool(flags & 1), place, prefix, payload[at + 4 : at + 4 + size])
+
+
 def _read_row(payload: bytes, at: int) -> tuple[list[Value], int]:
     """The values of a row and the place after it. The hottest loop of the capture."""
     (count,) = _short(payload, at)
@@ -204,4 +224,5 @@ _READERS: dict[int, Callable[[bytes], Message]] = {
     ord("U"): _read_update,
     ord("D"): _read_delete,
     ord("T"): _read_truncate,
+    ord("M"): _read_said,
 }

@@ -19,6 +19,9 @@ class Position:
     def __str__(self) -> str:
         if self.notation == "lsn":
             return f"{self.value >> 32:X}/{self.value & 0xFFFFFFFF:X}"
+        if self.notation == "messages":
+            # Above the count stands how often a goal was reached, which says nothing to a reader.
+            return str(self.value & (1 << 40) - 1)
         return str(self.value)
 
     def to_json(self) -> dict[str, object]:

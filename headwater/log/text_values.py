@@ -22,6 +22,9 @@ FAMILIES = ("bool", "number", "text", "bytea", "date", "timestamp", "timestamptz
 
 ARRAY_OF = "array of "
 
+RAW = "raw"
+"""The family of what is no text of Postgres at all, but bytes that an application wrote."""
+
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _TIMES = ("timestamp", "timestamptz")
 
@@ -37,6 +40,8 @@ class Unfit(Exception):
 
 def can_read(family: str, kind: str) -> bool:
     """True if values of a Postgres type family can be read as a Spark type at all."""
+    if family == RAW:
+        return kind in ("string", "binary")
     if kind == "string":
         return True
     if family.startswith(ARRAY_OF):
@@ -70,10 +75,11 @@ def typed_column(
         return typed(texts, column.type, family)
     except Unfit as unfit:
         shown = unfit.value if len(unfit.value) <= 100 else unfit.value[:100] + "..."
+        always = "BYTES" if family == RAW else "STRING"
         raise SourceError(
             f"a value of column '{column.name}' of table '{table}' does not fit its type {column.type}",
             detail=f"The value is '{shown}' ({unfit.reason}).",
-            hint=f"Declare the column with a type that holds it; '{column.name} STRING' always does.",
+            hint=f"Declare the column with a type that holds it; '{column.name} {always}' always does.",
             place=place,
         ) from unfit
 
@@ -82,6 +88,8 @@ def _converter(kind: str, family: str) -> Callable[[pa.Array], pa.Array]:
     if family.startswith(ARRAY_OF) and kind != "string":
         return lambda texts: _arrays(texts, kind, family)
     match kind:
+        case "string" | "binary" if family == RAW:
+            return lambda raw: raw.cast(arrow_type(kind))
         case "string":
             return _truth_words if family == "bool" else lambda texts: texts
         case "boolean":

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from headwater.errors import Place
 from headwater.log.events import DELETE, DELETE_KEY, INSERT, TRUNCATE, UPSERT, WEIGHTS, event_schema
+from headwater.log.messages import message_row
 from headwater.log.pgoutput import (
     SAME,
     Begin,
@@ -23,11 +24,12 @@ from headwater.log.pgoutput import (
     Insert,
     Message,
     Relation,
+    Said,
     Truncate,
     Update,
     Value,
 )
-from headwater.log.text_values import typed_column
+from headwater.log.text_values import RAW, typed_column
 from headwater.schema import Schema
 
 
@@ -86,7 +88,8 @@ class Pending:
         for values, column, family in zip(
             zip(*self.rows, strict=True), layout.schema, layout.families, strict=True
         ):
-            texts = pa.array(values, pa.binary()).cast(pa.string())
+            raw = pa.array(values, pa.binary())
+            texts = raw if family == RAW else raw.cast(pa.string())
             columns.append(typed_column(texts, column, family=family, table=layout.table, place=layout.place))
         weights = [WEIGHTS[kind] for kind in self.kinds]
         columns += [self.kinds, weights, self.positions, self.seqs, self.unchanged]
@@ -104,27 +107,41 @@ class Taken:
 
     first: int
     last: int
-    committed_at: float
+    committed_at: float | None
     seq: int
     """The sequence number of the last event in them."""
     tables: dict[str, pa.Table]
 
 
-class Collector:
-    """See the module. `layouts` says what a relation of the stream is among the declared tables."""
+def nobody(_: str) -> tuple[Layout, ...]:
+    """No table reads an application's messages."""
+    return ()
 
-    def __init__(self, layouts: Callable[[Relation], tuple[Layout, ...]], *, seq: int, last: int) -> None:
-        self._layouts = layouts
+
+class Collector:
+    """See the module. `layouts` says what a relation of the stream is among the declared tables, `messages`
+    which of them read an application's messages of a prefix."""
+
+    def __init__(
+        self,
+        layouts: Callable[[Relation], tuple[Layout, ...]],
+        *,
+        seq: int,
+        last: int,
+        messages: Callable[[str], tuple[Layout, ...]] = nobody,
+    ) -> None:
+        self._layouts, self._messages = layouts, messages
         self._relations: dict[int, tuple[Layout, ...]] = {}
         self.seq = seq
         self.last = last
         self.open_at: int | None = None
         """Where the commit of the open transaction stands; None between transactions."""
         self.open_rows = self.open_bytes = self.done_rows = self.done_bytes = 0
+        self._begun = Begin(0)
         self._news: dict[int, tuple[Layout, ...]] = {}
         self._open: dict[str, Pending] = {}
         self._done: dict[str, Pending] = {}
-        self._span: tuple[int, int, float, int] | None = None
+        self._span: tuple[int, int, float | None, int] | None = None
 
     @property
     def has_done(self) -> bool:
@@ -138,6 +155,7 @@ class Collector:
 
     def handle(self, message: Message, size: int) -> None:
         """Take in one message of `size` bytes."""
+        self.open_bytes += size
         match message:
             case Insert():
                 for layout in self._wanted(message.relation):
@@ -150,10 +168,10 @@ class Collector:
                 for layout in self._wanted(message.relation):
                     self._add(layout, kind, layout.pick(message.old))
             case Begin():
-                self.open_at = message.commit_at
+                self.open_at, self._begun = message.commit_at, message
                 self._news = {}
             case Commit():
-                self._commit(message)
+                self._end(message.end, message.time)
             case Relation():
                 self._relations[message.id] = self._layouts(message)
                 self._news = {}
@@ -161,7 +179,10 @@ class Collector:
                 for relation in message.relations:
                     for layout in self._wanted(relation):
                         self._add(layout, TRUNCATE, (None,) * len(layout.places))
-        self.open_bytes += size
+            case Said(transactional=True):
+                self._say(message)
+            case Said():
+                self._say_alone(message)
 
     def take(self) -> Taken | None:
         """The complete transactions, if there are any; they are no longer held."""
@@ -227,14 +248,30 @@ class Collector:
         self.open_rows += 1
         pending.add(kind, row, seq=self.seq, unchanged=unchanged)
 
-    def _commit(self, commit: Commit) -> None:
+    def _say(self, said: Said) -> None:
+        at = self.open_at
+        assert at is not None
+        for layout in self._messages(said.prefix) if at >= self.last else ():
+            if layout.snapshot is None or at >= layout.snapshot:
+                self._add(layout, INSERT, layout.pick(message_row(said, self._begun)))
+
+    def _say_alone(self, said: Said) -> None:
+        """A message outside of transactions is a transaction of its own, which ends where the message does."""
+        # The server sends a transaction at its commit and at once: nothing can come between.
+        assert self.open_at is None
+        for layout in self._messages(said.prefix) if said.at > self.last else ():
+            if layout.snapshot is None or said.at > layout.snapshot:
+                self._add(layout, INSERT, layout.pick(message_row(said, None)))
+        self._end(said.at, None)
+
+    def _end(self, end: int, time: float | None) -> None:
         self.open_at = None
-        if commit.end > self.last:
+        if end > self.last:
             for name, pending in self._open.items():
-                self._done.setdefault(name, Pending(pending.layout)).extend(pending, commit.end)
-            first = commit.end if self._span is None else self._span[0]
-            self._span = (first, commit.end, commit.time, self.seq)
+                self._done.setdefault(name, Pending(pending.layout)).extend(pending, end)
+            first, before = (end, None) if self._span is None else (self._span[0], self._span[2])
+            self._span = (first, end, before if time is None else time, self.seq)
             self.done_rows += self.open_rows
             self.done_bytes += self.open_bytes
-            self.last = commit.end
+            self.last = end
         self._open, self.open_rows, self.open_bytes = {}, 0, 0

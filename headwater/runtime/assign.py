@@ -13,7 +13,7 @@ _TIMES = ("date", "timestamp", "timestamp_ntz")
 
 def check_assignable(statement: InsertInto, given: Schema, target: Relation) -> list[Column]:
     """The target columns the query's columns go to, in the query's order, or an error that names the misfit."""
-    wanted = [_column(statement, target, name) for name in statement.columns] or list(target.schema)
+    wanted = [_column(statement, target, name) for name in statement.columns] or list(target.written)
     if len(wanted) != len(given.columns):
         raise SqlError(
             f'the query has {len(given.columns)} columns, "{target.name}" takes {len(wanted)}',
@@ -33,11 +33,11 @@ def check_assignable(statement: InsertInto, given: Schema, target: Relation) -> 
 
 
 def _column(statement: InsertInto, target: Relation, name: str) -> Column:
-    column = target.schema.find(name)
+    column = target.written.find(name)
     if column is None:
         raise SqlError(
             f'column "{name}" does not exist in table "{target.name}"',
-            hint=f"The columns are {', '.join(target.schema.names)}.",
+            hint=f"The columns are {', '.join(target.written.names)}.",
             place=statement.place,
         )
     return column

@@ -10,6 +10,7 @@ from headwater.errors import Place, SqlError
 from headwater.options import read_options
 from headwater.runtime import answers
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.metadata import metadata_of
 from headwater.runtime.program import Program, SinkNode
 from headwater.runtime.results import add_result
 from headwater.runtime.scope import Scope
@@ -106,7 +107,8 @@ def _table(scope: Scope, statement: sql.CreateTable) -> None:
     for column in statement.computed:
         refuse_volatile(column.expression, _always(column.place or statement.place))
     computed = tuple(Computed(c.name, c.expression, c.index) for c in statement.computed)
-    scope.catalog.add(Relation(statement.name, "table", schema, computed), statement.place)
+    virtual = tuple(c.name for c in statement.columns or () if c.virtual)
+    scope.catalog.add(Relation(statement.name, "table", schema, computed, virtual), statement.place)
     scope.declared[statement.name.lower()] = statement
 
 
@@ -160,7 +162,10 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
     kind = sink_type(connector, declared.place)
     options = scope.options_of(declared, kind.options)
     result = add_result(scope, statement, _free_name(scope, f"insert_{target.name}"), "insert")
-    table = SinkTable(target.name, target.schema, options, result.append_only, declared.place)
+    metadata = metadata_of(declared, kind)
+    table = SinkTable(
+        target.name, target.written, options, result.append_only, declared.place, metadata=metadata
+    )
     scope.sinks.append(SinkNode(result.name, str(connector), kind, table))
 
 

@@ -13,9 +13,10 @@ from headwater.incremental.differentiate import maintained
 from headwater.incremental.flatten import flatten
 from headwater.plan.nodes import Alias, Item, Plan, Project, output
 from headwater.runtime.assign import check_assignable
-from headwater.runtime.program import Result, ViewNode, fingerprint, sums_schema
+from headwater.runtime.program import Result, TableNode, ViewNode, fingerprint, sums_schema
 from headwater.runtime.scope import Scope
 from headwater.schema import Column, Schema, arrow_type, sql_type
+from headwater.sources.base import only_inserts
 from headwater.spark.text import to_text
 from headwater.sql import statements as sql
 from headwater.sql.bind import Bound, bind
@@ -38,7 +39,7 @@ def add_result(
     plan, query = to_plan(bound, scope.catalog), bound.query
     if isinstance(statement, sql.InsertInto):
         items = _assigned(scope, statement, plan, schema)
-        schema = scope.catalog.get(statement.target, statement.place).schema
+        schema = scope.catalog.get(statement.target, statement.place).written
         plan, query = Project(Alias(plan, "q"), items), _assigning(query, output(plan), items)
     nodes = _store(scope, plan, name, schema, statement)
     result = Result(
@@ -81,7 +82,7 @@ def _assigned(scope: Scope, statement: sql.InsertInto, plan: Plan, schema: Schem
     wanted = check_assignable(statement, schema, target)
     given = dict(zip((c.name.lower() for c in wanted), output(plan), strict=True))
     items = []
-    for column in target.schema:
+    for column in target.written:
         source = given.get(column.name.lower())
         value = exp.column(source, table="q") if source else exp.Null()
         items.append(Item(column.name.lower(), exp.cast(value, sql_type(column.type), dialect="spark")))
@@ -117,10 +118,14 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
 def _only_inserts(scope: Scope, bound: Bound, nodes: list[ViewNode]) -> bool:
     """True if no row of the result ever goes: every table only inserts, and no block takes rows back."""
     tables = (
-        scope.tables[n].type.append_only if n in scope.tables else scope.results[n].append_only
+        _table_only_inserts(scope.tables[n]) if n in scope.tables else scope.results[n].append_only
         for n in bound.relations
     )
     return all(tables) and all(v.block.opaque is None and v.block.group is None for v in nodes)
+
+
+def _table_only_inserts(table: TableNode) -> bool:
+    return only_inserts(table.type, table.table.options)
 
 
 def _schema(labels: tuple[str, ...], types: Mapping[str, str], statement: Asking) -> Schema:

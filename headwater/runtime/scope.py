@@ -13,6 +13,7 @@ from headwater.errors import HeadwaterError, Place, placed
 from headwater.options import read_options
 from headwater.plan.walk import table_name
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.metadata import metadata_of
 from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
 from headwater.schema import Column, Schema
 from headwater.sources.base import SourceTable
@@ -120,9 +121,15 @@ class Scope:
         kind = source_type(connector, statement.place)
         schema = self.catalog.get(name, place).schema
         options = self.options_of(statement, kind.options)
-        table = SourceTable(name, schema, options, statement.place)
+        metadata = metadata_of(statement, kind)
+        table = SourceTable(name, schema, options, statement.place, metadata=metadata)
         made_from = fingerprint(
-            "table", schema.to_json(), connector, kind.group(options), kind.origin(options)
+            "table",
+            schema.to_json(),
+            connector,
+            kind.group(options),
+            kind.origin(options),
+            *metadata.items(),
         )
         self.tables[name] = TableNode(name, schema, str(connector), kind, table, made_from)
 

@@ -75,3 +75,5 @@ class SinkType:
     """Tables of equal group are written by one Sink, in one transaction where the place has them."""
     open: Callable[[Sequence[SinkTable], SinkContext], Sink]
     """Connects and checks that every table exists with fitting columns, or raises SinkError."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What METADATA columns can become, and the type of each: `{"timestamp": "timestamp"}`."""

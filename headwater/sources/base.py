@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from sqlglot import exp
+
 from headwater.errors import Place
 from headwater.log.events import Delivery
 from headwater.log.positions import Position
@@ -88,6 +90,17 @@ class SourceContext:
 
 
 @dataclass(frozen=True)
+class Decoding:
+    """How the messages of a table become its events: a query over the relation `messages`."""
+
+    query: exp.Query
+    parks: bool = False
+    """True if messages that cannot be read go to headwater.dead_letters; else they stop the pipeline."""
+    subject: str = ""
+    """What the messages come from, for errors: `topic 'orders'`."""
+
+
+@dataclass(frozen=True)
 class SourceType:
     """What the registry knows of a connector that can be read."""
 
@@ -101,9 +114,22 @@ class SourceType:
     """A source over all tables of a group; nothing is touched before `start`."""
     forget: Callable[[Sequence[SourceTable], SourceContext], None]
     """Remove what was made at the server (slot, publication); used by `headwater drop`."""
-    append_only: bool = False
-    """True if it only ever inserts."""
+    append_only: bool | Callable[[Any], bool] = False
+    """True if it only ever inserts; a function of the options where these decide it."""
     origin: Callable[[Any], str] = repr
     """What a table's rows depend on, in one text: when it changes, the table is read anew. It is never shown."""
     resolving_key: Callable[[Any], tuple[str, ...]] = lambda options: ()
     """The columns by which the row before an event has to be looked up; none if events carry whole rows."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What METADATA columns can be taken from, and the type of each: `{"timestamp": "timestamp"}`."""
+    decoding: Callable[[SourceTable], Decoding] | None = None
+    """How `Delivery.messages` are decoded; None where a source delivers events."""
+    jars: tuple[str, ...] = ()
+    """Sets of packages that Spark needs to read this source itself."""
+    notes: Callable[[SourceTable], str | None] = lambda table: None
+    """What EXPLAIN says of how far a table's rows agree with those of others; asks the source."""
+
+
+def only_inserts(kind: SourceType, options: Any) -> bool:
+    """True if a table of these options only ever inserts."""
+    return kind.append_only(options) if callable(kind.append_only) else kind.append_only

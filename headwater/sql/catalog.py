@@ -30,6 +30,13 @@ class Relation:
     kind: Literal["table", "view"]
     schema: Schema
     computed: tuple[Computed, ...] = ()
+    virtual: tuple[str, ...] = ()
+    """Stored columns that are only read: an INSERT does not see them."""
+
+    @property
+    def written(self) -> Schema:
+        """The columns that an INSERT fills."""
+        return Schema(tuple(c for c in self.schema if c.name not in self.virtual), self.schema.key)
 
     @property
     def columns(self) -> tuple[str, ...]:

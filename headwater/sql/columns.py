@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headwater.errors import SqlError
-from headwater.sql.cursor import Cursor, nearest, said
+from headwater.sql.cursor import Cursor, said
 from headwater.sql.lexer import Token
+from headwater.sql.nearest import nearest
 from headwater.sql.queries import parse_expression
-from headwater.sql.statements import ColumnDef, ComputedColumn
+from headwater.sql.statements import ColumnDef, ComputedColumn, CreateTable
 from headwater.sql.types import parse_type
 
 _ENFORCED = "Add NOT ENFORCED: the key is taken from the source, not checked."
@@ -22,6 +23,8 @@ class ColumnList:
     computed: list[ComputedColumn] = field(default_factory=list)
     key: list[str] | None = None
     key_tokens: list[Token] = field(default_factory=list)
+    opening: Token | None = None
+    """Where the list begins."""
 
     @property
     def names(self) -> list[str]:
@@ -29,50 +32,58 @@ class ColumnList:
         return [column.name for column in self.columns] + [column.name for column in self.computed]
 
 
-def parse_columns(cursor: Cursor, table: str) -> ColumnList:
+def parse_columns(cursor: Cursor) -> ColumnList:
     """Read the column list of a CREATE TABLE, with its parentheses."""
-    opening = cursor.token
+    listed = ColumnList(opening=cursor.token)
     cursor.expect("(")
-    listed = ColumnList()
     while True:
         _element(cursor, listed)
         if not cursor.takes(","):
             break
     cursor.expect(")", hint="Columns are separated by commas.")
+    return listed
+
+
+def check_list(cursor: Cursor, listed: ColumnList, table: str) -> None:
+    """A list that nothing is added to has columns."""
     if not listed.columns:
         raise cursor.error(
             f'table "{table}" lists no columns of its own',
             hint="List them, or leave out the parentheses to take the source's own columns.",
-            token=opening,
+            token=listed.opening,
         )
-    by_name = {column.name.lower(): column.name for column in listed.columns}
-    for index, name in enumerate(listed.key or ()):
+
+
+def with_key(statement: CreateTable) -> CreateTable:
+    """The statement with its key spelt as the columns are, which it makes NOT NULL; it must name physical ones."""
+    columns = statement.columns or ()
+    by_name = {column.name.lower(): column.name for column in columns if column.metadata is None}
+    if not statement.key or statement.columns is None:
+        return statement
+    for name in statement.key:
         if name.lower() not in by_name:
-            raise _unknown_key(cursor, name, listed, token=listed.key_tokens[index])
-    if listed.key is not None:
-        listed.key = [by_name[name.lower()] for name in listed.key]
-        in_key = set(listed.key)
-        listed.columns = [
-            ColumnDef(column.name, column.type, column.not_null or column.name in in_key, column.place)
-            for column in listed.columns
-        ]
-    return listed
+            raise _unknown_key(statement, name, list(by_name.values()))
+    key = tuple(by_name[name.lower()] for name in statement.key)
+    made = tuple(replace(c, not_null=True) if c.name in key else c for c in columns)
+    return replace(statement, columns=made, key=key)
 
 
-def _unknown_key(cursor: Cursor, name: str, listed: ColumnList, *, token: Token) -> SqlError:
-    if name.lower() in (column.name.lower() for column in listed.computed):
-        return cursor.error(
-            f'computed column "{name}" cannot be in the primary key',
+def _unknown_key(statement: CreateTable, name: str, known: list[str]) -> SqlError:
+    place = statement.key_places.get(name, statement.place)
+    kinds = {column.name.lower(): "computed" for column in statement.computed}
+    kinds |= {c.name.lower(): "metadata" for c in statement.columns or () if c.metadata is not None}
+    if name.lower() in kinds:
+        return SqlError(
+            f'{kinds[name.lower()]} column "{name}" cannot be in the primary key',
             hint="A key is made of columns that the source has.",
-            token=token,
+            place=place,
         )
-    names = [column.name for column in listed.columns]
-    near = nearest(name, names)
-    return cursor.error(
+    near = nearest(name, known)
+    return SqlError(
         f'the primary key names column "{name}", which the table does not have',
-        detail=f"The columns are {', '.join(names)}." if near else "",
-        hint=f'Did you mean "{near}"?' if near else f"The columns are {', '.join(names)}.",
-        token=token,
+        detail=f"The columns are {', '.join(known)}." if near else "",
+        hint=f'Did you mean "{near}"?' if near else f"The columns are {', '.join(known)}.",
+        place=place,
     )
 
 
@@ -135,27 +146,26 @@ def _column(cursor: Cursor, listed: ColumnList) -> None:
         skip_comment(cursor)
         return
     if cursor.sees("METADATA"):
-        raise _metadata(cursor, name)
-    kind = parse_type(cursor)
-    not_null = _constraints(cursor, listed, name)
-    listed.columns.append(ColumnDef(name, kind, not_null, place))
+        raise cursor.expected("a type", f"Write the type first: {name} STRING METADATA.")
+    column = ColumnDef(name, parse_type(cursor), place=place)
+    listed.columns.append(_constrained(cursor, listed, column))
 
 
-def _constraints(cursor: Cursor, listed: ColumnList, name: str) -> bool:
-    not_null = False
+def _constrained(cursor: Cursor, listed: ColumnList, column: ColumnDef) -> ColumnDef:
+    """The column with what stands behind its type."""
     while True:
         if cursor.takes("NOT", "NULL"):
-            not_null = True
+            column = replace(column, not_null=True)
         elif cursor.sees("PRIMARY", "KEY") or cursor.sees("CONSTRAINT"):
             at = cursor.token
             if cursor.takes("CONSTRAINT"):
                 cursor.identifier("a constraint name")
             cursor.expect("PRIMARY", "KEY")
-            _set_key(cursor, listed, [name], at=at)
+            _set_key(cursor, listed, [column.name], at=at)
             listed.key_tokens = [at] if at is not None else []
             _not_enforced(cursor)
-        elif cursor.sees("METADATA"):
-            raise _metadata(cursor, name)
+        elif cursor.takes("METADATA"):
+            column = _metadata(cursor, column)
         elif (
             cursor.sees("DEFAULT")
             or cursor.sees("UNIQUE")
@@ -169,14 +179,13 @@ def _constraints(cursor: Cursor, listed: ColumnList, name: str) -> bool:
         elif cursor.sees("COMMENT"):
             skip_comment(cursor)
         elif not cursor.takes("NULL"):
-            return not_null
+            return column
 
 
-def _metadata(cursor: Cursor, name: str) -> SqlError:
-    return cursor.error(
-        f'metadata column "{name}" is not supported yet',
-        hint="Leave the column out, or take it from a column of the source.",
-    )
+def _metadata(cursor: Cursor, column: ColumnDef) -> ColumnDef:
+    """METADATA [FROM 'key'] [VIRTUAL], the first word stepped over."""
+    key = cursor.string("what the column is taken from") if cursor.takes("FROM") else column.name
+    return replace(column, metadata=key, virtual=cursor.takes("VIRTUAL"))
 
 
 def declared_twice(cursor: Cursor, name: str, token: Token | None) -> SqlError:

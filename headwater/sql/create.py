@@ -1,18 +1,31 @@
-"""CREATE TABLE and CREATE VIEW."""
+"""CREATE TABLE, CREATE VIEW and CREATE CATALOG."""
 
 from __future__ import annotations
 
 from headwater.errors import Place
-from headwater.sql.columns import ColumnList, declared_twice, parse_columns, skip_comment
-from headwater.sql.cursor import Cursor, nearest
+from headwater.sql.columns import (
+    ColumnList,
+    check_list,
+    declared_twice,
+    parse_columns,
+    skip_comment,
+    with_key,
+)
+from headwater.sql.cursor import Cursor
+from headwater.sql.like import parse_like
+from headwater.sql.nearest import nearest
 from headwater.sql.queries import parse_query
 from headwater.sql.secrets import kept
-from headwater.sql.statements import CreateTable, CreateView
+from headwater.sql.statements import CreateCatalog, CreateTable, CreateView
+
+_KINDS = "Use CREATE TABLE, CREATE VIEW, CREATE MATERIALIZED VIEW or CREATE CATALOG."
 
 
-def parse_create(cursor: Cursor) -> CreateTable | CreateView:
-    """CREATE [OR REPLACE] [TEMPORARY] TABLE, or [MATERIALIZED] VIEW."""
+def parse_create(cursor: Cursor) -> CreateTable | CreateView | CreateCatalog:
+    """CREATE [OR REPLACE] [TEMPORARY] TABLE, or [MATERIALIZED] VIEW, or CATALOG."""
     cursor.expect("CREATE")
+    if cursor.takes("CATALOG"):
+        return _catalog(cursor)
     or_replace = cursor.takes("OR", "REPLACE")
     temporary = cursor.takes("TEMPORARY") or cursor.takes("TEMP")
     materialized = cursor.takes("MATERIALIZED")
@@ -20,10 +33,9 @@ def parse_create(cursor: Cursor) -> CreateTable | CreateView:
         return _view(cursor, or_replace=or_replace, temporary=temporary, materialized=materialized)
     token = cursor.token
     if materialized or not cursor.takes("TABLE"):
-        near = nearest(token.raw, ("TABLE", "VIEW", "MATERIALIZED")) if token and token.upper else None
-        hint = (
-            f"Did you mean {near}?" if near else "Use CREATE TABLE, CREATE VIEW or CREATE MATERIALIZED VIEW."
-        )
+        words = ("TABLE", "VIEW", "MATERIALIZED", "CATALOG")
+        near = nearest(token.raw, words) if token and token.upper else None
+        hint = f"Did you mean {near}?" if near else _KINDS
         raise cursor.expected("VIEW" if materialized else "TABLE or VIEW", hint)
     if or_replace:
         raise cursor.error(
@@ -83,13 +95,17 @@ def _table(cursor: Cursor, *, temporary: bool) -> CreateTable:
     if_not_exists = _if_not_exists(cursor)
     name = cursor.relation()
     has_list = cursor.sees("(")
-    listed = parse_columns(cursor, name) if has_list else ColumnList()
+    listed = parse_columns(cursor) if has_list else ColumnList()
     skip_comment(cursor)
     _refuse_clauses(cursor)
     options, places = _options(cursor) if cursor.takes("WITH") else ({}, {})
+    like = parse_like(cursor) if cursor.takes("LIKE") else None
     _refuse_clauses(cursor)
-    cursor.expect_end("A CREATE TABLE is a column list and a WITH clause.")
-    return CreateTable(
+    cursor.expect_end("A CREATE TABLE is a column list, a WITH clause and LIKE, in this order.")
+    if has_list and like is None:
+        check_list(cursor, listed, name)
+    named = zip(listed.key or (), listed.key_tokens, strict=True)
+    statement = CreateTable(
         name,
         tuple(listed.columns) if has_list else None,
         tuple(listed.computed),
@@ -98,8 +114,23 @@ def _table(cursor: Cursor, *, temporary: bool) -> CreateTable:
         if_not_exists=if_not_exists,
         temporary=temporary,
         option_places=places,
+        like=like,
+        key_places={column: cursor.place(token) for column, token in named},
         place=cursor.place(),
         text=cursor.text,
+    )
+    return with_key(statement) if like is None else statement
+
+
+def _catalog(cursor: Cursor) -> CreateCatalog:
+    if_not_exists = _if_not_exists(cursor)
+    name = cursor.identifier("a catalog name")
+    skip_comment(cursor)
+    cursor.expect("WITH", hint=f"Write CREATE CATALOG {name} WITH ('type' = 'jdbc', ...).")
+    options, places = _options(cursor)
+    cursor.expect_end("A CREATE CATALOG is a name and a WITH clause.")
+    return CreateCatalog(
+        name, options, if_not_exists, option_places=places, place=cursor.place(), text=cursor.text
     )
 
 
@@ -107,10 +138,6 @@ def _refuse_clauses(cursor: Cursor) -> None:
     clauses = {
         "PARTITIONED": ("PARTITIONED BY", "Leave it out: State is laid out by the keys that queries use."),
         "DISTRIBUTED": ("DISTRIBUTED BY", "Leave it out: State is laid out by the keys that queries use."),
-        "LIKE": (
-            "CREATE TABLE ... LIKE",
-            "List the columns in parentheses, or leave the list out to take the source's own.",
-        ),
         "AS": ("CREATE TABLE ... AS", "Use CREATE VIEW, or CREATE TABLE and INSERT INTO ... SELECT."),
         "USING": ("USING", "Name the connector: WITH ('connector' = '...')."),
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from headwater.errors import Place, SqlError
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.lexer import Token
+from headwater.sql.names import Name
 from headwater.sql.places import SourceText
 
 RESERVED_ENDINGS = (
@@ -26,13 +26,6 @@ RESERVED_ENDINGS = (
 """Table names that end so, perhaps with a number behind it, belong to Headwater."""
 
 _RESERVED = re.compile(rf"(?:{'|'.join(RESERVED_ENDINGS)})\d*\Z", re.IGNORECASE)
-
-
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """The known word that is most like this one, without regard to case."""
-    by_upper = {name.upper(): name for name in known}
-    near = difflib.get_close_matches(word.upper(), by_upper, n=1, cutoff=cutoff)
-    return by_upper[near[0]] if near else None
 
 
 def said(token: Token | None) -> str:
@@ -158,15 +151,20 @@ class Cursor:
             raise reserved_column(name, self.place(token))
         return name
 
-    def relation(self, what: str = "a table name") -> str:
+    def relation(self, what: str = "a table name") -> Name:
         """A table or view name, with its parts joined by points: `a.b`."""
         first = self.token
-        name = self.identifier(what)
-        while self.takes("."):
-            name += "." + self.identifier("a name after the point")
+        name = self.name(what)
         if is_reserved(name):
             raise reserved_table(name, self.place(first))
         return name
+
+    def name(self, what: str) -> Name:
+        """A name of any number of parts."""
+        parts = [self.identifier(what)]
+        while self.takes("."):
+            parts.append(self.identifier("a name after the point"))
+        return Name(*parts)
 
     def names(self, what: str = "a column name") -> list[tuple[str, Token]]:
         """Column names in parentheses, each with its token, none twice."""

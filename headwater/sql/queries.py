@@ -9,9 +9,10 @@ from sqlglot.errors import ParseError, TokenError
 
 from headwater.errors import SqlError
 from headwater.schema import RESERVED_PREFIX
-from headwater.sql.cursor import Cursor, is_reserved, nearest, reserved_column, reserved_table, said
+from headwater.sql.cursor import Cursor, is_reserved, reserved_column, reserved_table, said
 from headwater.sql.dialect import Headwater, HeadwaterParser, Unreadable, with_flink_types
 from headwater.sql.lexer import Token
+from headwater.sql.nearest import nearest
 
 CLAUSES = frozenset(
     {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headwater.errors import SqlError
-from headwater.sql.cursor import Cursor, nearest
+from headwater.sql.cursor import Cursor
+from headwater.sql.nearest import nearest
 
-_TABLE = "CREATE TABLE name WITH (...); without a column list it takes the source's own columns"
 _LOG = "Change the rows in the source database; Headwater follows its log."
 _ALTER = "DROP it and CREATE it again with the change, or edit the file: what did not change is kept."
 _NAMES = "Names may hold points: CREATE TABLE `db.name` (...). Leave this statement out."
@@ -15,7 +15,6 @@ _RUNNING = "Stop the command that runs it (Ctrl-C); the next start goes on where
 _TRANSACTION = "Leave it out: every result is that of whole transactions anyway."
 
 KNOWN: tuple[tuple[str, str], ...] = (
-    ("CREATE CATALOG", f"Declare each table: {_TABLE}."),
     ("CREATE DATABASE", _NAMES),
     ("CREATE SCHEMA", _NAMES),
     ("CREATE FUNCTION", _FUNCTION),
@@ -23,13 +22,12 @@ KNOWN: tuple[tuple[str, str], ...] = (
     ("CREATE CONNECTION", "Put host and password into the WITH clause of the table."),
     ("CREATE INDEX", "Leave it out: State is kept sorted by the keys that queries use."),
     ("CREATE MATERIALIZED TABLE", "Use CREATE MATERIALIZED VIEW name AS SELECT ..."),
-    ("DROP CATALOG", "Use DROP TABLE or DROP VIEW."),
     ("DROP DATABASE", "Use DROP TABLE or DROP VIEW."),
     ("DROP SCHEMA", "Use DROP TABLE or DROP VIEW."),
     ("DROP FUNCTION", "Use DROP TABLE or DROP VIEW."),
     ("ALTER", _ALTER),
     ("ANALYZE", "Leave it out: costs are measured while views are maintained."),
-    ("USE", "Write the name of the table in full."),
+    ("USE MODULES", _LOADED),
     ("LOAD", _LOADED),
     ("UNLOAD", _LOADED),
     ("ADD JAR", _LOADED),

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, get_args
 
 from headwater.errors import SqlError
 from headwater.sql.create import parse_create
-from headwater.sql.cursor import Cursor, nearest
+from headwater.sql.cursor import Cursor
 from headwater.sql.lexer import Token, lex
 from headwater.sql.places import SourceText
 from headwater.sql.queries import parse_query
 from headwater.sql.refusals import refusal, unknown
 from headwater.sql.secrets import kept
+from headwater.sql.session import parse_describe, parse_drop, parse_show, parse_use
 from headwater.sql.statements import (
     CreateView,
-    Describe,
-    Drop,
     Explain,
     InsertInto,
-    Listed,
     Reset,
     Select,
     Set,
-    Show,
     Statement,
     StatementSet,
     Verify,
@@ -36,7 +32,7 @@ def parse_script(text: str, file: str = "<sql>") -> list[Statement]:
     """All statements of a script.
 
     >>> parse_script("SHOW TABLES; DESCRIBE orders")
-    [Show(what='tables', name=None), Describe(name='orders')]
+    [Show(what='tables', name=None, within=None, pattern=None, is_negated=False), Describe(name='orders')]
     """
     source = SourceText(file, text)
     pieces = _split(source)
@@ -88,10 +84,6 @@ def _statement(cursor: Cursor, pieces: Pieces) -> Statement:
     if parse is None:
         raise unknown(cursor, tuple(PARSERS))
     return parse(cursor, pieces)
-
-
-def _create(cursor: Cursor, pieces: Pieces) -> Statement:
-    return parse_create(cursor)
 
 
 def _select(cursor: Cursor, pieces: Pieces) -> Select:
@@ -181,45 +173,6 @@ def _verify(cursor: Cursor, pieces: Pieces) -> Verify:
     return Verify(name, place=cursor.place(), text=cursor.text)
 
 
-def _show(cursor: Cursor, pieces: Pieces) -> Show:
-    cursor.expect("SHOW")
-    listed = {what.upper(): what for what in get_args(Listed)}
-    found = (known for words, known in listed.items() if cursor.takes(*words.split()))
-    what: Listed | None = next(found, None)
-    if what is None:
-        token = cursor.token
-        near = nearest(token.raw, listed) if token is not None and token.upper else None
-        options = f"Use SHOW {', '.join(sorted(listed))}."
-        raise cursor.expected("what to show", f"Did you mean SHOW {near}?" if near else options)
-    name = cursor.relation("a name") if what in ("create table", "create view") else None
-    cursor.expect_end()
-    return Show(what, name, place=cursor.place(), text=cursor.text)
-
-
-def _describe(cursor: Cursor, pieces: Pieces) -> Describe:
-    cursor.take()
-    if cursor.sees("EXTENDED") and cursor.ahead(1) is not None:
-        raise cursor.error("DESCRIBE EXTENDED is not supported yet", hint="Use DESCRIBE name.")
-    if cursor.ahead(1) is not None:
-        cursor.takes("TABLE")
-    name = cursor.relation("a table or view name")
-    cursor.expect_end()
-    return Describe(name, place=cursor.place(), text=cursor.text)
-
-
-def _drop(cursor: Cursor, pieces: Pieces) -> Drop:
-    cursor.expect("DROP")
-    cursor.takes("TEMPORARY")
-    materialized = cursor.takes("MATERIALIZED")
-    kind: Literal["table", "view"] = "view" if cursor.sees("VIEW") else "table"
-    if not cursor.takes("VIEW") and (materialized or not cursor.takes("TABLE")):
-        raise cursor.expected("TABLE or VIEW", "Use DROP TABLE name or DROP VIEW name.")
-    if_exists = cursor.takes("IF", "EXISTS")
-    name = cursor.relation(f"a {kind} name")
-    cursor.expect_end("Drop one at a time.")
-    return Drop(kind, name, if_exists, place=cursor.place(), text=cursor.text)
-
-
 def _set(cursor: Cursor, pieces: Pieces) -> Set:
     cursor.expect("SET")
     key = _setting(cursor)
@@ -260,8 +213,13 @@ def _setting(cursor: Cursor) -> str | None:
     return cursor.source.text[begin:end]
 
 
+def _without_pieces(parse: Callable[[Cursor], Statement]) -> Callable[[Cursor, Pieces], Statement]:
+    """A parser of statements that never go on behind a semicolon."""
+    return lambda cursor, pieces: parse(cursor)
+
+
 PARSERS: dict[str, Callable[[Cursor, Pieces], Statement]] = {
-    "CREATE": _create,
+    "CREATE": _without_pieces(parse_create),
     "SELECT": _select,
     "WITH": _select,
     "VALUES": _select,
@@ -270,10 +228,11 @@ PARSERS: dict[str, Callable[[Cursor, Pieces], Statement]] = {
     "EXECUTE": _execute,
     "BEGIN": _begin,
     "VERIFY": _verify,
-    "SHOW": _show,
-    "DESCRIBE": _describe,
-    "DESC": _describe,
-    "DROP": _drop,
+    "SHOW": _without_pieces(parse_show),
+    "DESCRIBE": _without_pieces(parse_describe),
+    "DESC": _without_pieces(parse_describe),
+    "USE": _without_pieces(parse_use),
+    "DROP": _without_pieces(parse_drop),
     "SET": _set,
     "RESET": _reset,
 }

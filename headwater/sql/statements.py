@@ -30,6 +30,10 @@ class ColumnDef:
     type: str
     not_null: bool = False
     place: Place | None = field(default=None, compare=False, repr=False)
+    metadata: str | None = None
+    """What a METADATA column is taken from, by default what has its name; None for a physical column."""
+    virtual: bool = False
+    """True if it is only read and never written."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,19 @@ class ComputedColumn:
     name: str
     expression: exp.Expression
     index: int
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+
+LikePart = Literal["constraints", "generated", "metadata", "options", "partitions", "watermarks"]
+LikeWay = Literal["including", "excluding", "overwriting"]
+
+
+@dataclass(frozen=True)
+class Like:
+    """LIKE another table: what of it comes along besides its physical columns, which always do."""
+
+    source: str
+    ways: Mapping[LikePart, LikeWay]
     place: Place | None = field(default=None, compare=False, repr=False)
 
 
@@ -58,6 +75,28 @@ class CreateTable(Statement):
     temporary: bool = False
     option_places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
     """Where each option stands, for errors about it."""
+    like: Like | None = None
+    """The table whose columns come first; a statement with it lists only what is added."""
+    key_places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+    """Where each column of the key is named."""
+
+
+@dataclass(frozen=True)
+class CreateCatalog(Statement):
+    """CREATE CATALOG: a database whose tables need no declaration; options are as in CREATE TABLE."""
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    if_not_exists: bool = False
+    option_places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Use(Statement):
+    """USE CATALOG, or USE a database of the current or of another catalog."""
+
+    catalog: str | None = None
+    database: str | None = None
 
 
 @dataclass(frozen=True)
@@ -118,8 +157,11 @@ Listed = Literal[
     "functions",
     "catalogs",
     "databases",
+    "current catalog",
+    "current database",
     "create table",
     "create view",
+    "create catalog",
 ]
 
 
@@ -129,6 +171,12 @@ class Show(Statement):
 
     what: Listed
     name: str | None = None
+    within: str | None = None
+    """The catalog, or database, whose tables or databases are meant: SHOW TABLES FROM c.d."""
+    pattern: str | None = None
+    """Only names that are LIKE this are shown."""
+    is_negated: bool = False
+    """True for NOT LIKE."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +188,9 @@ class Describe(Statement):
 
 @dataclass(frozen=True)
 class Drop(Statement):
-    """DROP TABLE or DROP VIEW."""
+    """DROP TABLE, DROP VIEW or DROP CATALOG."""
 
-    kind: Literal["table", "view"]
+    kind: Literal["table", "view", "catalog"]
     name: str
     if_exists: bool = False
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from headwater.errors import SqlError
-from headwater.sql.cursor import Cursor, nearest, said
+from headwater.sql.cursor import Cursor, said
+from headwater.sql.nearest import nearest
 
 SIMPLE = {
     "STRING": "string",

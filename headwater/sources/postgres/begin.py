@@ -28,8 +28,9 @@ from headwater.sources.postgres.checks import (
     check_server,
     check_table,
 )
-from headwater.sources.postgres.config import CaptureConfig
+from headwater.sources.postgres.config import CaptureConfig, CaptureTable
 from headwater.sources.postgres.connect import connect, connect_replication
+from headwater.sources.postgres.messages import logged_messages, new_messages
 from headwater.sources.postgres.options import COMMITTED, INITIAL, SNAPSHOT
 from headwater.sources.postgres.resume import check_known, check_log, check_slot
 from headwater.sources.postgres.snapshot import Progress, Snapshot
@@ -48,6 +49,8 @@ class Begun:
 
     pairs: tuple[Pair, ...]
     new: tuple[Pair, ...]
+    messages: tuple[CaptureTable, ...]
+    """Tables of messages that are new; they have no first rows."""
     slot: server.Slot | None
     publication: server.Publication | None
 
@@ -102,25 +105,27 @@ def new_tables(pairs: tuple[Pair, ...], log: LogWriter, after: int | None) -> tu
 def _check(config: CaptureConfig, log: LogWriter, cursor: Any) -> Begun:
     check_server(cursor)
     pairs = _find(config, cursor, streamed=True)
-    new = new_tables(pairs, log, config.after)
+    new, messages = new_tables(pairs, log, config.after), new_messages(config, log)
     slot = server.wait_inactive(cursor, config.slot, ACTIVE_SECONDS_AGAIN if config.again else ACTIVE_SECONDS)
     check_slot(config, log, slot, cursor=cursor)
     copied = [pair for pair in new if pair.declared.startup == INITIAL]
     for pair in copied:
         check_select(cursor, pair)
-    needs_slot = slot is None or (bool(new) and config.startup != COMMITTED)
+    needs_slot = slot is None or (bool(new or messages) and config.startup != COMMITTED)
     check_free_slots(cursor, 1 if needs_slot else 0)
     publication = server.find_publication(cursor, config.publication)
     check_publication(publication, config.publication, pairs)
     missing = [pair for pair in pairs if publication is None or not publication.has(pair.found)]
     check_known([pair for pair in pairs if pair not in new], log, missing)
     check_publish(cursor, publication, missing, name=config.publication)
-    return Begun(pairs, new, slot, publication)
+    return Begun(pairs, new, messages, slot, publication)
 
 
 def _find(config: CaptureConfig, cursor: Any, *, streamed: bool) -> tuple[Pair, ...]:
     pairs = []
     for table in config.tables:
+        if table.prefixes:
+            continue
         found = find_table(cursor, table.remote_schema, table.remote_table, place=table.place)
         pairs.append(Pair(table, found))
         check_table(cursor, pairs[-1], streamed=streamed)
@@ -158,13 +163,15 @@ def _take_up(
     undo: list[Callable[[], None]],
 ) -> None:
     """Enter tables that are new into the log, with their first rows where these are wanted."""
-    if not begun.new:
+    if not begun.new and not begun.messages:
         return
     if config.startup == COMMITTED:
         assert begun.slot is not None and begun.slot.confirmed is not None
         log.manifest.remember("start", str(begun.slot.confirmed))
         for pair in begun.new:
             log.put_snapshot(_logged(pair, None), [])
+        for table in begun.messages:
+            log.put_snapshot(logged_messages(table, None), [])
         _remember(config, log, cursor)
         return
     replication = connect_replication(config.address)
@@ -182,6 +189,7 @@ def _take_up(
         copy = _Copy(config, log, position, progress)
         undo.append(copy.undo)
         copy.run(begun.new, snapshot)
+        copy.enter(begun.messages)
     finally:
         replication.close()
     _enter(log, position)
@@ -217,6 +225,13 @@ class _Copy:
             opened.close()
         for pair, segments in later:
             self.log.put_snapshot(_logged(pair, self.position), segments)
+
+    def enter(self, tables: tuple[CaptureTable, ...]) -> None:
+        """Take up tables that have no first rows."""
+        known = self.log.manifest.tables()
+        for table in tables:
+            self.log.put_snapshot(logged_messages(table, self.position), [])
+            self.entered += [] if table.name in known else [table.name]
 
     def undo(self) -> None:
         """Forget the tables that were entered."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.errors import Place, SourceError
+from headwater.log.messages import MESSAGE_SCHEMA
 from headwater.options import revealed
 from headwater.schema import Column, Schema
 from headwater.sources.postgres.connect import address_of, session
@@ -60,6 +61,8 @@ class ServerTable:
 def describe(options: PostgresOptions) -> Schema:
     """A table's own columns and primary key, for a declaration without a column list."""
     options = revealed(options)
+    if options.messages:
+        return MESSAGE_SCHEMA
     with session(address_of(options, "headwater")) as cursor:
         found = find_table(cursor, options.schema, options.table)
     columns = tuple(Column(c.name, spark_type(c.type)) for c in found.columns if not c.generated)
@@ -111,6 +114,8 @@ def identity_of(cursor: Any, table: ServerTable) -> tuple[str, Identity]:
 def resolving_key(options: PostgresOptions) -> tuple[str, ...]:
     """The columns by which an old row has to be looked up; none if the server logs whole rows."""
     options = revealed(options)
+    if options.messages:
+        return ()
     with session(address_of(options, "headwater")) as cursor:
         _, identity = identity_of(cursor, find_table(cursor, options.schema, options.table))
     return identity.key

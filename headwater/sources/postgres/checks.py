@@ -242,8 +242,8 @@ def check_publication(found: Publication | None, name: str, pairs: Sequence[Pair
 
 
 def check_publish(cursor: Any, found: Publication | None, pairs: Sequence[Pair], *, name: str) -> None:
-    """The role may publish the tables that are not published yet."""
-    if not pairs:
+    """The role may publish the tables that are not published yet; messages need a publication too."""
+    if found is not None and not pairs:
         return
     cursor.execute(
         "SELECT rolname, rolsuper, current_database(), has_database_privilege(current_database(), 'CREATE')"
@@ -253,13 +253,13 @@ def check_publish(cursor: Any, found: Publication | None, pairs: Sequence[Pair],
     if superuser:
         return
     tables = ", ".join(_sql(pair.found) for pair in pairs)
-    by_hand = f"CREATE PUBLICATION {quote(name)} FOR TABLE {tables}"
+    by_hand = f"CREATE PUBLICATION {quote(name)}{' FOR TABLE ' if pairs else ''}{tables}"
     if found is None and not create:
         raise SourceError(
             f"role '{role}' may not make a publication",
             detail=f"It lacks the privilege CREATE on database '{database}'.",
-            hint=f"GRANT CREATE ON DATABASE {quote(database)} TO {quote(role)}; or, as the owner of the"
-            f" tables: {by_hand} WITH (publish_via_partition_root = true);",
+            hint=f"GRANT CREATE ON DATABASE {quote(database)} TO {quote(role)}; or, as one who may:"
+            f" {by_hand} WITH (publish_via_partition_root = true);",
         )
     if found is not None and not found.owned:
         raise SourceError(

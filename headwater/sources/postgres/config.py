@@ -17,7 +17,7 @@ from headwater.options import Secret
 from headwater.schema import Schema, schema_from_json
 from headwater.sources.base import SourceContext, SourceTable
 from headwater.sources.postgres.connect import Address, address_of
-from headwater.sources.postgres.options import PostgresOptions, publication_name, slot_name
+from headwater.sources.postgres.options import PostgresOptions, prefixes_of, publication_name, slot_name
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class CaptureTable:
     startup: str
     place: Place | None = None
     anew: bool = False
+    prefixes: tuple[str, ...] = ()
+    """For a table of an application's messages: which of them it reads. It has no table at the server."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def from_line(line: str) -> CaptureConfig:
                 **table,
                 "schema": schema_from_json(table["schema"]),
                 "place": Place(**table["place"]) if table["place"] else None,
+                "prefixes": tuple(table["prefixes"]),
             }
         )
         for table in said["tables"]
@@ -104,9 +107,10 @@ def _table(table: SourceTable) -> CaptureTable:
     return CaptureTable(
         table.name,
         table.schema,
-        options.schema,
+        options.schema if options.table else "",
         options.table,
         options.startup,
         table.place,
         table.anew,
+        prefixes_of(options),
     )

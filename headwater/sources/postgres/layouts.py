@@ -12,6 +12,7 @@ from headwater.log.transactions import Layout
 from headwater.sources.postgres.catalog import nearest, types_of
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address, session
+from headwater.sources.postgres.messages import message_layout, reads
 from headwater.sources.postgres.types import ServerType, family
 
 
@@ -25,6 +26,9 @@ class Layouts:
         self._logged = logged
         self._address = address
         self._types: dict[int, ServerType] = {}
+        self._messages = [
+            (table, message_layout(table, logged[table.name].snapshot)) for table in tables if table.prefixes
+        ]
 
     def __call__(self, relation: Relation) -> tuple[Layout, ...]:
         """The declared tables that read this relation; none if nobody does."""
@@ -33,6 +37,10 @@ class Layouts:
             for table in self._tables
             if (table.remote_schema, table.remote_table) == (relation.schema, relation.name)
         )
+
+    def messages(self, prefix: str) -> tuple[Layout, ...]:
+        """The declared tables that read an application's messages of this prefix."""
+        return tuple(layout for table, layout in self._messages if reads(table.prefixes, prefix))
 
     def _layout(self, table: CaptureTable, relation: Relation) -> Layout:
         names = [column.name for column in relation.columns]

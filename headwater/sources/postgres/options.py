@@ -14,6 +14,9 @@ from headwater.sources.base import SourceTable
 
 INITIAL, LATEST, COMMITTED, SNAPSHOT = "initial", "latest-offset", "committed-offset", "snapshot"
 
+OWN_PREFIX = "headwater"
+"""The prefix of our own messages, which move the position of a database in which nothing happens."""
+
 _SLOT = re.compile(r"[a-z0-9_]{1,63}")
 
 _IGNORED = {
@@ -41,7 +44,13 @@ class PostgresOptions:
     username: str = option("username", "the role to connect as; it needs REPLICATION and SELECT")
     password: Secret = option("password", "the password of the role")
     database: str = option("database-name", "the database")
-    table: str = option("table-name", "the table")
+    table: str = option("table-name", "the table; it or messages.prefix is needed", default="")
+    messages: str = option(
+        "messages.prefix",
+        "instead of a table: the prefixes of the application's messages (pg_logical_emit_message) that are its"
+        " rows, separated by commas; * stands for any letters",
+        default="",
+    )
     port: int = option("port", "the port the server listens on", default=5432)
     schema: str = option("schema-name", "the schema the table stands in", default="public")
     slot: str = option(
@@ -67,6 +76,7 @@ class PostgresOptions:
     )
 
     def __post_init__(self) -> None:
+        _check_what(self)
         for name, value in self.debezium.items():
             _check_debezium(name, value)
         if not 0 < self.port < 65536:
@@ -82,6 +92,49 @@ class PostgresOptions:
                 if isinstance(given, Secret)
                 else f"Use '{re.sub('[^a-z0-9_]', '_', given.lower())[:63]}'.",
             )
+
+
+def _check_what(options: PostgresOptions) -> None:
+    """It reads a table or messages."""
+    prefixes = prefixes_of(options)
+    if not options.table and not options.messages:
+        raise OptionError(
+            "connector 'postgres-cdc' needs option 'table-name'",
+            hint="Add 'table-name' = '...' to the WITH clause, or 'messages.prefix' = '...' for the messages of"
+            " pg_logical_emit_message.",
+        )
+    if not options.messages:
+        return
+    if options.table:
+        raise OptionError(
+            "option 'messages.prefix' cannot stand beside 'table-name'",
+            detail="A table reads the rows of one table or the application's messages.",
+            hint="Declare two tables: they share one slot and one position.",
+        )
+    if not prefixes or OWN_PREFIX in prefixes:
+        raise OptionError(
+            "option 'messages.prefix' does not take this value",
+            detail="It names at least one prefix."
+            if not prefixes
+            else f"Messages of prefix '{OWN_PREFIX}' are Headwater's own; no table reads them.",
+            hint="Use the first argument after 'transactional' of your pg_logical_emit_message.",
+        )
+    if options.startup == SNAPSHOT:
+        raise OptionError(
+            "option 'scan.startup.mode' = 'snapshot' has no meaning for messages",
+            detail="A message stands in the log only: there are no first rows.",
+            hint="Remove 'scan.startup.mode'.",
+        )
+
+
+def prefixes_of(options: PostgresOptions) -> tuple[str, ...]:
+    """The prefixes of a table of messages; none for other tables.
+
+    >>> prefixes_of(options)        # 'messages.prefix' = 'orders, audit*'
+    ('orders', 'audit*')
+    """
+    plain = options.messages.reveal() if isinstance(options.messages, Secret) else options.messages
+    return tuple(part.strip() for part in plain.split(",") if part.strip())
 
 
 def _check_debezium(name: str, value: str) -> None:
@@ -117,8 +170,10 @@ def group(options: PostgresOptions) -> str:
 
 
 def origin(options: PostgresOptions) -> str:
-    """The table at the server; who reads it, and how, changes nothing of its rows."""
+    """The table at the server, or the messages; who reads it, and how, changes nothing of its rows."""
     plain = revealed(options)
+    if plain.messages:
+        return json.dumps([None, *prefixes_of(plain)])
     return json.dumps([plain.schema, plain.table])
 
 

@@ -12,8 +12,9 @@ from psycopg2 import sql
 from headwater.errors import SourceError
 from headwater.sources.postgres.catalog import ServerTable
 from headwater.sources.postgres.connect import Address, session
+from headwater.sources.postgres.options import OWN_PREFIX
 
-EMIT = "SELECT pg_logical_emit_message(true, 'headwater', '')"
+EMIT = "SELECT pg_logical_emit_message(true, %s, '')"
 """A transaction that changes nothing: it moves the position of a database in which nothing happens."""
 
 
@@ -153,10 +154,11 @@ def find_publication(cursor: Any, name: str) -> Publication | None:
 
 
 def create_publication(cursor: Any, name: str, tables: Sequence[ServerTable]) -> None:
-    """Publish tables; partitions under the name of their table."""
+    """Publish tables; partitions under the name of their table. Messages need an empty publication."""
+    listed = sql.SQL("FOR TABLE {}").format(_listed(tables)) if tables else sql.SQL("")
     cursor.execute(
-        sql.SQL("CREATE PUBLICATION {} FOR TABLE {} WITH (publish_via_partition_root = true)").format(
-            sql.Identifier(name), _listed(tables)
+        sql.SQL("CREATE PUBLICATION {} {} WITH (publish_via_partition_root = true)").format(
+            sql.Identifier(name), listed
         )
     )
 
@@ -182,7 +184,7 @@ def emit(address: Address) -> int:
     """Commit a transaction that changes nothing; a position before its end."""
     with session(address) as cursor:
         cursor.execute("SET synchronous_commit = on")
-        cursor.execute(EMIT)
+        cursor.execute(EMIT, (OWN_PREFIX,))
         return number(cursor.fetchone()[0])
 
 

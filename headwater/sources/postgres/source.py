@@ -18,6 +18,7 @@ from headwater.sources.postgres.begin import MADE_PUBLICATION
 from headwater.sources.postgres.catalog import describe, resolving_key
 from headwater.sources.postgres.config import CaptureConfig, config_of, log_folder
 from headwater.sources.postgres.connect import session
+from headwater.sources.postgres.messages import check_messages
 from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, check_group, group, origin
 from headwater.sources.postgres.supervisor import Supervisor
 
@@ -107,6 +108,7 @@ def open_source(tables: Sequence[SourceTable], context: SourceContext) -> Postgr
     """A source over the tables of one database; nothing is touched before `start`."""
     plain = _revealed(tables)
     check_group(plain)
+    check_messages(plain)
     return PostgresSource(plain, context)
 
 
@@ -142,4 +144,5 @@ POSTGRES = SourceType(
     forget=forget,
     origin=origin,
     resolving_key=resolving_key,
+    append_only=lambda options: bool(options.messages),
 )

@@ -16,7 +16,7 @@ from typing import Any
 from psycopg2.extras import REPLICATION_LOGICAL
 
 from headwater.errors import SourceError
-from headwater.log.pgoutput import Commit, Relation, read_message
+from headwater.log.pgoutput import Commit, Relation, Said, read_message
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.transactions import Collector
@@ -49,7 +49,7 @@ class Stream:
         if start is None:
             raise SourceError("the log has no beginning", hint="Remove the state and start anew.")
         self._config, self._log, self._appended = config, log, appended
-        self._collector = Collector(layouts, seq=log.seq, last=start)
+        self._collector = Collector(layouts, seq=log.seq, last=start, messages=layouts.messages)
         self._parts: list[Segment] = []
         self._start = start
         self._first_commit = 0.0
@@ -105,7 +105,7 @@ class Stream:
             self._flush(cursor)
             self._spill()
         collector.handle(message, len(payload))
-        if type(message) is Commit:
+        if type(message) is Commit or (type(message) is Said and not message.transactional):
             self._idle_since = time.monotonic()
             if self._first_commit == 0.0:
                 self._first_commit = self._idle_since

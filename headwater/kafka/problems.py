@@ -1,0 +1,202 @@
+"""What a broker or its client complains of, as message, detail and hint.
+
+except KafkaException as problem:
+    raise problem_as(SinkError, problem, properties, subject="topic 'orders'") from problem
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, KafkaException
+
+from headwater.errors import HeadwaterError, OptionError, Place
+from headwater.kafka.names import KNOWN
+from headwater.kafka.properties import scrubbed, servers
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What went wrong, what was seen, what to do."""
+
+    message: str
+    detail: str
+    hint: str
+
+
+AWAY = frozenset(
+    {
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._RESOLVE,
+        KafkaError._TIMED_OUT,
+        KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._MSG_TIMED_OUT,
+        KafkaError._WAIT_COORD,
+        KafkaError.NETWORK_EXCEPTION,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.BROKER_NOT_AVAILABLE,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.NOT_ENOUGH_REPLICAS,
+        KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        KafkaError.KAFKA_STORAGE_ERROR,
+        KafkaError.NOT_CONTROLLER,
+        KafkaError.CONCURRENT_TRANSACTIONS,
+    }
+)
+"""What passes when the broker comes back."""
+
+_UNKNOWN_TOPIC = frozenset(
+    {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
+)
+_LOGIN_REFUSED = frozenset({KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED})
+_MECHANISM = frozenset({KafkaError.UNSUPPORTED_SASL_MECHANISM, KafkaError.ILLEGAL_SASL_STATE})
+_FENCED = frozenset({KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH})
+_FORBIDDEN = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: "the topic",
+    KafkaError.GROUP_AUTHORIZATION_FAILED: "the consumer group",
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: "the cluster",
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "the transactional id",
+}
+
+
+def error_of(problem: KafkaException | KafkaError) -> KafkaError:
+    """The KafkaError within an exception."""
+    if isinstance(problem, KafkaError):
+        return problem
+    inner = problem.args[0] if problem.args else None
+    return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(problem))
+
+
+def is_away(problem: KafkaException | KafkaError) -> bool:
+    """True if the broker is only away for now: who waits can go on."""
+    error = error_of(problem)
+    return error.code() in AWAY
+
+
+def is_fenced(problem: KafkaException | KafkaError) -> bool:
+    """True if another producer took over the transactional id."""
+    return error_of(problem).code() in _FENCED
+
+
+def is_unknown_topic(problem: KafkaException | KafkaError) -> bool:
+    """True if the topic, or its partition, does not exist (yet)."""
+    return error_of(problem).code() in _UNKNOWN_TOPIC
+
+
+def trouble(
+    problem: KafkaException | KafkaError, properties: Mapping[str, str], *, subject: str = ""
+) -> Trouble:
+    """A client's complaint in words; `subject` is what was being used, as `topic 'orders'`."""
+    error = error_of(problem)
+    said = scrubbed(error.str() or error.name(), properties).strip().rstrip(".")
+    where = ", ".join(servers(properties)) or "no server"
+    found = _of_access(error.code(), said, where) or _of_use(
+        error.code(), said, subject or "what was asked for"
+    )
+    return found or Trouble(
+        f"kafka at {where} refused {subject or 'a request'}",
+        f"{said} ({error.name()}).",
+        "See the broker's log for more.",
+    )
+
+
+def _of_access(code: int, said: str, where: str) -> Trouble | None:
+    """Complaints before anything is read or written."""
+    if code in _LOGIN_REFUSED:
+        return Trouble(
+            f"kafka at {where} does not accept the login",
+            f"{said}.",
+            "Check 'properties.sasl.jaas.config' (or sasl.username and sasl.password) and "
+            "'properties.sasl.mechanism'.",
+        )
+    if code in _MECHANISM:
+        return Trouble(
+            f"kafka at {where} does not offer this way to log in",
+            f"{said}.",
+            "Set 'properties.sasl.mechanism' to one the broker has, as SCRAM-SHA-512 or PLAIN.",
+        )
+    if code == KafkaError._SSL:
+        return Trouble(
+            f"the encrypted connection to kafka at {where} failed",
+            f"{said}.",
+            "Check the broker's authority ('properties.ssl.ca.location' or ssl.truststore.*), your own certificate "
+            "and key, and that 'properties.security.protocol' is what this port speaks.",
+        )
+    if code in AWAY:
+        return Trouble(
+            f"kafka at {where} does not answer",
+            f"{said}.",
+            "Check that the broker runs, that 'properties.bootstrap.servers' and 'properties.security.protocol' are "
+            "right for this port, and that the address the broker advertises can be reached from here.",
+        )
+    return None
+
+
+def _of_use(code: int, said: str, subject: str) -> Trouble | None:
+    """Complaints about what was asked for."""
+    if code in _UNKNOWN_TOPIC:
+        return Trouble(
+            f"{subject} does not exist",
+            f"{said}.",
+            "Check the name with headwater topics, or create the topic.",
+        )
+    if code in _FORBIDDEN:
+        return Trouble(
+            f"this user may not use {_FORBIDDEN[code]}: {subject}",
+            f"{said}.",
+            "Let the broker's administrator grant it with kafka-acls, or log in as another user.",
+        )
+    if code in _FENCED:
+        return Trouble(
+            "another process writes for this pipeline",
+            f"{said}. The broker lets one producer at a time use a transactional id, the latest.",
+            "Stop the other process, or give this pipeline another name.",
+        )
+    if code in (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE):
+        return Trouble(
+            f"a message for {subject} is too large",
+            f"{said}.",
+            "Raise 'properties.max.request.size' here and max.message.bytes of the topic.",
+        )
+    return None
+
+
+def problem_as(
+    family: type[HeadwaterError],
+    problem: KafkaException | KafkaError,
+    properties: Mapping[str, str],
+    *,
+    subject: str = "",
+    place: Place | None = None,
+) -> HeadwaterError:
+    """The error of a family (SourceError, SinkError) for what a client complains of."""
+    found = trouble(problem, properties, subject=subject)
+    return family(found.message, detail=found.detail, hint=found.hint, place=place)
+
+
+def refused_property(problem: Exception, properties: Mapping[str, str]) -> OptionError:
+    """The error of a client that could not be made: a name that nobody knows, or a value that does not fit."""
+    said = scrubbed(
+        str(error_of(problem).str() if isinstance(problem, KafkaException) else problem), properties
+    )
+    unknown = re.search(r'No such configuration property: "([^"]+)"', said)
+    if unknown is None:
+        return OptionError(
+            "kafka's client does not accept the properties",
+            detail=said.rstrip(".") + ".",
+            hint="See the properties.* options of the table.",
+        )
+    near = difflib.get_close_matches(unknown[1], sorted(KNOWN), n=1, cutoff=0.6)
+    return OptionError(
+        f"kafka's clients have no property '{unknown[1]}'",
+        detail=f"It was given as 'properties.{unknown[1]}'.",
+        hint=f"Did you mean 'properties.{near[0]}'?" if near else "Remove it, or check its spelling.",
+    )

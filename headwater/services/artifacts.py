@@ -1,0 +1,109 @@
+"""Sets of packages, fetched once into a cache and kept there.
+
+    fetch("kafka")  →  the folder with the jars of the broker and of Connect
+
+A set is made beside its place and moved there when it is whole, so that a half-fetched one is never taken for
+whole; of two processes that want the same set, one fetches and the other waits.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from headwater.errors import ServiceError
+from headwater.services.ivy import download
+from headwater.services.java import cache_folder
+from headwater.services.packages import Package, PackageSet, package_set
+
+Report = Callable[[str, int, int], None]
+"""Hears the name of a set, how many steps are done, and of how many."""
+
+ARCHIVES = ("tar.gz", "zip")
+"""Kinds of packages that are unpacked; a jar stays as it is."""
+
+
+def silent(name: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def cached(name: str) -> Path | None:
+    """The folder of a set that is here already."""
+    folder = _place(package_set(name))
+    return folder if folder.is_dir() else None
+
+
+def fetch(name: str, report: Report = silent) -> Path:
+    """The folder of a set, fetched first if it is not here yet."""
+    wanted = package_set(name)
+    if (found := cached(name)) is not None:
+        return found
+    place = _place(wanted)
+    with _alone(place.with_suffix(".lock")):
+        if not place.is_dir():
+            _make(wanted, place, report)
+    return place
+
+
+def _make(wanted: PackageSet, place: Path, report: Report) -> None:
+    partial = place.with_suffix(".partial")
+    files, total = partial / "files", 2 * len(wanted.packages)
+    report(wanted.name, 0, total)
+    download(
+        wanted.packages, partial / "notes", files=files, done=lambda done: report(wanted.name, done, total)
+    )
+    for package in wanted.packages:
+        _check(files / package.file, package)
+    shutil.rmtree(files / ".notes", ignore_errors=True)
+    for package in wanted.packages:
+        if package.kind in ARCHIVES:
+            _unpack(files / package.file, files)
+    files.rename(place)
+    shutil.rmtree(partial)
+    report(wanted.name, total, total)
+
+
+def _check(file: Path, package: Package) -> None:
+    with file.open("rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    if found != package.sha256:
+        file.unlink()
+        raise ServiceError(
+            f"package {package} is not the one we know",
+            detail=f"Its SHA-256 is {found}, expected {package.sha256}.",
+            hint="Fetch it again; if that does not help, something between here and the repository changes files.",
+        )
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    # What was unpacked before a crash is replaced; the archive goes last, so that the next call can unpack again.
+    shutil.unpack_archive(archive, folder)
+    archive.unlink()
+    for program in folder.glob("bin/*"):
+        program.chmod(0o755)
+
+
+def _place(wanted: PackageSet) -> Path:
+    return cache_folder(os.environ) / "artifacts" / wanted.edition
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Wait until no other process is in this block; a process that dies leaves it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.open("a")
+    except OSError as broken:
+        raise ServiceError(
+            "the cache folder cannot be written",
+            detail=f"{path.parent}: {broken.strerror}.",
+            hint="Set XDG_CACHE_HOME to a folder you may write to.",
+        ) from broken
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,229 @@
+"""A server of ours: a folder, a port, a process that can be started, stopped and killed.
+
+A server ends with the process that started it, also when that is killed: a shell stands between the two and stops
+the server once its standard input closes. One that is to stay (`Lifetime.OWN`) has no such shell. Either way the
+file `pid` in its folder says which process it is.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from headwater.errors import ServiceError
+from headwater.services.ports import HOST, require_free
+
+STOP_SECONDS = 30.0
+GONE_SECONDS = 5.0
+POLL_SECONDS = 0.05
+
+# The server is asked to stop as soon as the pipe to the parent closes, however that comes about.
+_GUARD = """
+exec 3<&0
+"$@" 3<&- </dev/null & server=$!
+echo "$server" > "$HEADWATER_PID_FILE"
+( read -r _ <&3; kill -TERM $server ) 2>/dev/null & guard=$!
+wait $server; code=$?
+kill $guard 2>/dev/null
+exit $code
+"""
+
+# The shell notes its own number and becomes the server.
+_STAY = 'echo "$$" > "$HEADWATER_PID_FILE"; exec "$@"'
+
+
+class Lifetime(enum.Enum):
+    """How long a server runs: as long as the process that started it, or until it is stopped."""
+
+    PARENT = "parent"
+    OWN = "own"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a server's process is started."""
+
+    command: list[str]
+    environ: Mapping[str, str]
+    owner: Mapping[str, Any]
+
+
+class Server:
+    """What all servers have; each kind says how it is launched and whether it answers."""
+
+    name = "server"
+    start_seconds = 90.0
+
+    def __init__(self, folder: Path, port: int, *, lifetime: Lifetime = Lifetime.PARENT) -> None:
+        self.folder = folder.absolute()
+        self.port = port
+        self._lifetime = lifetime
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where clients connect, `host:port`."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        """What the server says."""
+        return self.folder / "server.log"
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the server itself, None when it is down."""
+        return running_pid(self.folder)
+
+    def start(self) -> Self:
+        """Start the server and wait until it answers; it goes on with the data it had."""
+        wait_gone(self.folder, self.name)
+        for port in self.ports():
+            require_free(port, self.name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        launch = self.launch()
+        (self.folder / "pid").unlink(missing_ok=True)
+        self._process = self._launch(launch)
+        try:
+            if not self._came_up(self._process):
+                raise self._not_up()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Shut the server down in order; harmless when it is down."""
+        pid = self.pid
+        if pid is not None:
+            _signal(pid, signal.SIGTERM)
+            _wait(lambda: not is_alive(pid), STOP_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the server at once, as a crash would."""
+        pid = self.pid
+        if pid is not None:
+            _signal(pid, signal.SIGKILL)
+            _wait(lambda: not is_alive(pid), STOP_SECONDS)
+        (self.folder / "pid").unlink(missing_ok=True)
+        if self._process is not None:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process.wait(STOP_SECONDS)
+            self._process = None
+
+    def ports(self) -> list[int]:
+        """Every port that must be free."""
+        return [self.port]
+
+    def launch(self) -> Launch:
+        """Write the server's files and say how it is started."""
+        raise NotImplementedError
+
+    def answers(self) -> bool:
+        """True if the server does what it is for."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _launch(self, launch: Launch) -> subprocess.Popen[bytes]:
+        script, stdin = _SHELLS[self._lifetime]
+        environ = {**os.environ, **launch.environ, "HEADWATER_PID_FILE": str(self.folder / "pid")}
+        # Truncated and not replaced: who follows the file sees the next start too.
+        with self.log.open("wb") as log:
+            return subprocess.Popen(
+                ["/bin/sh", "-c", script, "sh", *launch.command],
+                stdin=stdin,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=environ,
+                # Ctrl-C in a terminal goes to a whole group: the server is to outlive it until `stop`.
+                start_new_session=True,
+                **launch.owner,
+            )
+
+    def _came_up(self, process: subprocess.Popen[bytes]) -> bool:
+        def ready() -> bool:
+            return process.poll() is not None or (self.pid is not None and self.answers())
+
+        return _wait(ready, self.start_seconds) and process.poll() is None
+
+    def _not_up(self) -> ServiceError:
+        return ServiceError(
+            f"{self.name} did not start", detail=log_tail(self.log) or "It said nothing.", hint=f"See {self.log}."
+        )
+
+
+_SHELLS = {Lifetime.PARENT: (_GUARD, subprocess.PIPE), Lifetime.OWN: (_STAY, subprocess.DEVNULL)}
+
+
+def running_pid(folder: Path) -> int | None:
+    """The process that the folder's `pid` file names, if it runs and is the one that was started there."""
+    try:
+        pid = int((folder / "pid").read_text())
+        environ = Path(f"/proc/{pid}/environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, ValueError):
+        return None
+    # A number is used again after a while: the server carries the name of its file in its environment.
+    mark = b"HEADWATER_PID_FILE=" + os.fsencode(folder.absolute() / "pid")
+    return pid if mark in environ.split(b"\0") and is_alive(pid) else None
+
+
+def is_alive(pid: int) -> bool:
+    """True unless the process is gone, or only waits to be counted by its parent."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in ("Z", "X")
+
+
+def wait_gone(folder: Path, name: str) -> None:
+    """Wait for the server of a parent that was killed a moment ago; refuse if another one stays."""
+    if not _wait(lambda: running_pid(folder) is None, GONE_SECONDS):
+        raise ServiceError(
+            f"{name} runs already on this folder",
+            detail=f"Process {running_pid(folder)} holds {folder}.",
+            hint="Stop it first, or choose another folder.",
+        )
+
+
+def log_tail(log: Path) -> str:
+    """The last words of a server."""
+    if not log.exists():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 800))
+        return file.read().decode(errors="replace").strip()
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def _wait(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True

@@ -1,0 +1,117 @@
+"""Which position stands for which place in every partition, durably, so that a batch can be read again.
+
+A position is a number: about how many messages lie before it, over all partitions. What it means stands here.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.errors import StateError
+from headwater.log.events import Span
+
+Vector = dict[str, dict[tuple[str, int], int]]
+"""For each table the next message of each partition (topic and number)."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS places (
+    position INTEGER PRIMARY KEY, vector TEXT NOT NULL, spans TEXT NOT NULL, committed_at REAL
+);
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A position: the vector it stands for, and the spans between the position before and this one."""
+
+    position: int
+    vector: Vector
+    spans: Mapping[str, tuple[Span, ...]]
+    committed_at: float | None = None
+
+
+class Ledger:
+    """The positions of one source that may still be asked for. Every write is durable when it returns."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / "places.db"
+        try:
+            self._connection = sqlite3.connect(
+                self._path, isolation_level="IMMEDIATE", check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.executescript(_TABLES)
+        except sqlite3.DatabaseError as problem:
+            raise StateError(
+                "what was read of a topic cannot be told",
+                detail=f"{self._path}: {problem}",
+                hint="If it is damaged, start again from an empty state folder.",
+            ) from None
+
+    def add(self, entry: Entry) -> None:
+        """Write a position down."""
+        row = (entry.position, _vector_text(entry.vector), _spans_text(entry.spans), entry.committed_at)
+        with self._connection:
+            self._connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?)", row)
+
+    def find(self, position: int) -> Entry | None:
+        """What a position stands for, None if it is not known."""
+        return next(self._entries("position = ?", position), None)
+
+    def first(self) -> Entry | None:
+        """The oldest position that is known."""
+        return next(self._entries("position >= ?", -1), None)
+
+    def last(self) -> Entry | None:
+        """The newest position that is known."""
+        found = self._connection.execute("SELECT max(position) FROM places").fetchone()
+        return None if found[0] is None else self.find(found[0])
+
+    def after(self, position: int) -> list[Entry]:
+        """What was delivered after a position, in order."""
+        return list(self._entries("position > ?", position))
+
+    def forget_before(self, position: int) -> None:
+        """Nobody will ask for what lies before a position."""
+        with self._connection:
+            self._connection.execute("DELETE FROM places WHERE position < ?", (position,))
+
+    def forget_after(self, position: int) -> None:
+        """What was delivered after a position was never used, and is told differently now."""
+        with self._connection:
+            self._connection.execute("DELETE FROM places WHERE position > ?", (position,))
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    def _entries(self, condition: str, value: int) -> Iterator[Entry]:
+        found = self._connection.execute(
+            f"SELECT * FROM places WHERE {condition} ORDER BY position", (value,)
+        )
+        for position, vector, spans, committed_at in found:
+            yield Entry(position, _vector_of(vector), _spans_of(spans), committed_at)
+
+
+def _vector_text(vector: Vector) -> str:
+    return json.dumps({table: [[*p, at] for p, at in places.items()] for table, places in vector.items()})
+
+
+def _vector_of(text: str) -> Vector:
+    return {table: {(t, n): at for t, n, at in places} for table, places in json.loads(text).items()}
+
+
+def _spans_text(spans: Mapping[str, tuple[Span, ...]]) -> str:
+    return json.dumps(
+        {t: [[s.topic, s.partition, s.begin, s.end] for s in parts] for t, parts in spans.items()}
+    )
+
+
+def _spans_of(text: str) -> dict[str, tuple[Span, ...]]:
+    return {table: tuple(Span(*part) for part in parts) for table, parts in json.loads(text).items()}

@@ -1,0 +1,129 @@
+"""Which topics and partitions the tables of a cluster have, and which servers tell their transactions."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from confluent_kafka import KafkaException
+
+from headwater.errors import OptionError, SourceError
+from headwater.formats.options import DebeziumJson, formats_of
+from headwater.kafka import clients
+from headwater.kafka.problems import problem_as
+from headwater.sources.base import SourceTable
+from headwater.sources.kafka.lane import Place
+
+NAMED_TRANSACTIONS = ".transaction"
+"""How a server calls the topic of its transactions, after its own name."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A Debezium server that tells its transactions: in which topic, and of which topics of ours."""
+
+    name: str
+    ends: str
+    properties: Mapping[str, str] = field(repr=False)
+    tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The tables that read each topic of the server."""
+
+
+def known_topics(table: SourceTable) -> dict[str, int]:
+    """Every topic of a table's cluster and its number of partitions."""
+    try:
+        return clients.topics(table.options.properties)
+    except KafkaException as problem:
+        raise problem_as(SourceError, problem, table.options.properties, place=table.place) from None
+
+
+def topics_of(table: SourceTable, known: Mapping[str, int]) -> list[str]:
+    """The topics a table reads, or an error that names the one that is missing."""
+    options = table.options
+    if bool(options.topic) == bool(options.pattern):
+        raise OptionError(
+            "a table of topics needs option 'topic'"
+            if not options.topic
+            else "option 'topic' and option 'topic-pattern' exclude each other",
+            hint="Give 'topic' = 'name', several as 'one;two', or 'topic-pattern' = 'a regular expression'.",
+            place=table.place,
+        )
+    if options.pattern:
+        return _fitting(table, known)
+    wanted = [name.strip() for name in options.topic.split(";") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise _missing(name, known, table)
+    return wanted
+
+
+def _fitting(table: SourceTable, known: Mapping[str, int]) -> list[str]:
+    try:
+        pattern = re.compile(table.options.pattern)
+    except re.error as problem:
+        raise OptionError(
+            f"option 'topic-pattern' does not take the value '{table.options.pattern}'",
+            detail=f"It is not a regular expression: {problem}.",
+            place=table.place,
+        ) from None
+    return sorted(name for name in known if pattern.fullmatch(name))
+
+
+def _missing(name: str, known: Mapping[str, int], table: SourceTable) -> SourceError:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    shown = sorted(topic for topic in known if not topic.startswith("__"))
+    return SourceError(
+        f"topic '{name}' does not exist",
+        detail=f"The topics are {', '.join(shown[:20]) or 'none'}{', ...' if len(shown) > 20 else ''}.",
+        hint=f"Did you mean '{near[0]}'?"
+        if near
+        else "Create it, or start the connector that writes it (headwater connect status).",
+        place=table.place,
+    )
+
+
+def places_of(topics: Sequence[str], known: Mapping[str, int]) -> list[Place]:
+    """Every partition of some topics."""
+    return [(topic, number) for topic in topics for number in range(known[topic])]
+
+
+def is_debezium(table: SourceTable) -> bool:
+    """True if a table's messages are events of Debezium."""
+    formats = formats_of(table.options, table.schema, place=table.place)
+    return isinstance(formats.value, DebeziumJson)
+
+
+def servers_of(
+    tables: Mapping[str, SourceTable], topics: Mapping[str, Sequence[str]], known: Mapping[str, int]
+) -> list[Server]:
+    """The servers among the tables' topics that tell their transactions."""
+    found: dict[str, Server] = {}
+    for name, table in tables.items():
+        if not is_debezium(table):
+            continue
+        for topic in topics[name]:
+            server = server_name(topic)
+            ends = table.options.transactions or f"{server}{NAMED_TRANSACTIONS}"
+            # Over several partitions the order of the ends would be lost.
+            if server is None or known.get(ends) != 1:
+                continue
+            made = found.get(ends) or Server(server, ends, table.options.properties)
+            readers = (*made.tables.get(topic, ()), name)
+            found[ends] = Server(made.name, ends, made.properties, {**made.tables, topic: readers})
+    return list(found.values())
+
+
+def server_name(topic: str) -> str | None:
+    """The server in a topic's name `server.schema.table`, None if it is not called so."""
+    parts = topic.split(".")
+    return ".".join(parts[:-2]) if len(parts) >= 3 else None
+
+
+def missing_ends(table: SourceTable, topics: Sequence[str], known: Mapping[str, int]) -> str | None:
+    """The topic of transactions a table of Debezium would need for consistent batches and does not have."""
+    if not is_debezium(table):
+        return None
+    names = {table.options.transactions or f"{server_name(t)}{NAMED_TRANSACTIONS}" for t in topics}
+    return next((name for name in sorted(names) if known.get(name) != 1), None)
