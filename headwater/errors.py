@@ -6,6 +6,7 @@ HeadwaterError
 ├── UsageError          the command line is wrong
 ├── SourceError         the source refused, or says something we cannot follow
 ├── SinkError           the sink refused, or two rows want one key
+├── ConnectError        Kafka Connect refused, or the file of a connector is wrong
 ├── StateError          what is saved is unreadable, newer than we are, or in use
 └── ServiceError        a part we start ourselves (Java, Postgres) did not come up
 
@@ -72,6 +73,10 @@ class SourceError(HeadwaterError):
 
 class SinkError(HeadwaterError):
     """The sink refused, or two rows want one key."""
+
+
+class ConnectError(HeadwaterError):
+    """Kafka Connect refused, or the file of a connector is wrong."""
 
 
 class StateError(HeadwaterError):

@@ -11,14 +11,17 @@ import pytest
 # Every test asks Spark new things a few times: the time to optimise what runs once is not won back.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
+pytest_plugins = ("tests.stage.fixtures",)
+
 MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
 """Folders of which every test carries a mark."""
 
-STARTS = {
-    # mark: the module and the class whose method starts what the mark stands for
-    "jvm": ("pyspark.sql.session", "SparkSession.Builder", "getOrCreate"),
-    "services": ("headwater.services.postgres", "EmbeddedPostgres", "__init__"),
-}
+STARTS = (
+    # mark, and the module and the class whose method starts what the mark stands for
+    ("jvm", "pyspark.sql.session", "SparkSession.Builder", "getOrCreate"),
+    ("services", "headwater.services.postgres", "EmbeddedPostgres", "__init__"),
+    ("services", "headwater.services.process", "Server", "start"),
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,9 +39,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """A test without the mark cannot start Spark or Postgres, neither itself nor by its fixtures."""
+    """A test without the mark cannot start Spark or a service, neither itself nor by its fixtures."""
     with pytest.MonkeyPatch.context() as patch:
-        for mark, (module, owner, method) in STARTS.items():
+        for mark, module, owner, method in STARTS:
             if item.get_closest_marker(mark) is None and module in sys.modules:
                 patch.setattr(f"{module}.{owner}.{method}", _refusal(mark))
         return (yield)

@@ -24,22 +24,23 @@ ARROWS = {
     "schema": "",
     "options": "",
     "settings": "",
+    "jdbc_url": "",
     "log": "",
     "formats": "log",
     "kafka": "",
-    "connect": "",
+    "connect": "sql.interpolate sql.secrets",
     "changes": "log",
     "tables": "changes log",
     "plan": "",
     "sql": "plan",
     "incremental": "plan",
     "spark": "incremental plan tables changes log",
-    "sources": "log formats kafka",
-    "sinks": "changes formats kafka",
+    "sources": "log formats kafka jdbc_url",
+    "sinks": "changes formats kafka jdbc_url",
     "runtime": "sql plan incremental spark tables changes log formats sources sinks services",
     "services": "",
     "demo": "services runtime connect kafka",
-    "cli": "runtime demo services changes log sources.base connect kafka formats",
+    "cli": "runtime demo services changes log sources.base connect kafka formats sql.interpolate",
     "__main__": "cli",
 }
 
@@ -54,6 +55,9 @@ INNER_IMPORTS = {
     ("headwater.cli.main", "headwater.cli.inspect"): "--help answers at once, without Spark",
     ("headwater.cli.main", "headwater.cli.demo"): "--help answers at once, without Postgres",
     ("headwater.cli.main", "headwater.cli.demo_watch"): "--help answers at once, without Spark",
+    ("headwater.cli.main", "headwater.cli.connect"): "--help answers at once, without a client of HTTP",
+    ("headwater.cli.main", "headwater.cli.topics"): "--help answers at once, without a client of Kafka",
+    ("headwater.cli.main", "headwater.cli.tail"): "--help answers at once, without a client of Kafka",
 }
 
 FILE_HARD, FUNCTION_HARD = 500, 60

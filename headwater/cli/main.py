@@ -58,5 +58,17 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.demo import demo_command
 
             return demo_command(given)
+        case "connect":
+            from headwater.cli.connect import connect_command
+
+            return connect_command(given)
+        case "topics":
+            from headwater.cli.topics import topics_command
+
+            return topics_command(given)
+        case "tail":
+            from headwater.cli.tail import tail_command
+
+            return tail_command(given)
         case other:
             raise UsageError(f"there is no command '{other}'", hint="See headwater --help.")

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from headwater import __version__
+from headwater.cli.parser_kafka import add_connect, add_tail, add_topics
 
 FORMATS = ("table", "csv", "json")
 DEMOS = ("claims",)
@@ -26,6 +27,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     _add_verify_and_drop(commands)
     _add_demo(commands)
+    add_connect(commands)
+    add_topics(commands)
+    add_tail(commands)
     return parser
 
 

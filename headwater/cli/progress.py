@@ -22,7 +22,7 @@ WORDS = {"snapshot": "snapshot of ", "recompute": "computing anew: "}
 COUNTED = "snapshot"
 """The stage whose reports count rows; the others only say that something is going on."""
 
-NOTES = ("resume", "recompute")
+NOTES = ("resume", "recompute", "note", "waiting")
 """Stages that are told once and not counted."""
 
 

@@ -15,7 +15,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from headwater.errors import HeadwaterError, OptionError, Place
 from headwater.kafka.names import KNOWN
-from headwater.kafka.properties import scrubbed, servers
+from headwater.kafka.properties import scrubbed, shown_servers
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def trouble(
     """A client's complaint in words; `subject` is what was being used, as `topic 'orders'`."""
     error = error_of(problem)
     said = scrubbed(error.str() or error.name(), properties).strip().rstrip(".")
-    where = ", ".join(servers(properties)) or "no server"
+    where = shown_servers(properties)
     found = _of_access(error.code(), said, where) or _of_use(
         error.code(), said, subject or "what was asked for"
     )

@@ -9,6 +9,7 @@ refuses it, and `clients` says which name is near.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -30,13 +31,27 @@ class Config(dict[str, Any]):
 
 def cluster_of(properties: Mapping[str, str]) -> str:
     """The group of everything on one cluster: `kafka-a:9092,b:9092`, whatever the order of the servers."""
-    return "kafka-" + ",".join(servers(properties))
+    where = ",".join(servers(properties))
+    if isinstance(_given_servers(properties), Secret):
+        where = hashlib.sha256(where.encode()).hexdigest()[:12]
+    return f"kafka-{where}"
 
 
 def servers(properties: Mapping[str, str]) -> list[str]:
     """The bootstrap servers, sorted."""
-    given = properties.get("bootstrap.servers") or properties.get("metadata.broker.list") or ""
-    return sorted({part.strip().lower() for part in given.split(",") if part.strip()})
+    parts = (part.strip().lower() for part in _given_servers(properties).split(","))
+    return sorted({part for part in parts if part})
+
+
+def shown_servers(properties: Mapping[str, str]) -> str:
+    """The bootstrap servers for a message; *** if they came from a reference."""
+    if isinstance(_given_servers(properties), Secret):
+        return "***"
+    return ", ".join(servers(properties)) or "no server"
+
+
+def _given_servers(properties: Mapping[str, str]) -> str:
+    return properties.get("bootstrap.servers") or properties.get("metadata.broker.list") or ""
 
 
 def client_config(properties: Mapping[str, str]) -> Config:
@@ -154,8 +169,16 @@ def _java_login(given: Mapping[str, str]) -> dict[str, str]:
 
 def scrubbed(text: str, properties: Mapping[str, str]) -> str:
     """A text of a client without the values of secret properties that may stand in it."""
+    hidden: set[str] = set()
     for name, value in properties.items():
         plain = value.reveal() if isinstance(value, Secret) else value
-        if plain and (is_secret(name) or isinstance(value, Secret)):
-            text = text.replace(plain, "***")
+        if is_secret(name) or isinstance(value, Secret):
+            hidden.add(plain)
+        if name == "sasl.jaas.config":
+            hidden.add(login(plain)[1])
+    if isinstance(_given_servers(properties), Secret):
+        found = servers(properties)
+        hidden |= {*found, *(server.rsplit(":", 1)[0] for server in found)}
+    for secret in sorted(hidden - {""}, key=len, reverse=True):
+        text = text.replace(secret, "***")
     return text

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -56,88 +54,100 @@ def marks_from_json(said: dict[str, list[object]]) -> Marks:
     return Marks(found)
 
 
-def new_events(told: pa.Table, marks: Marks, *, subject: str) -> tuple[npt.NDArray[np.bool_], Marks]:
-    """Which events are no repeats, and the marks after them.
+def new_events(told: pa.Table, marks: Marks, *, subject: str) -> tuple[pa.Array, Marks]:
+    """The places of the events that are no repeats, in the order of the messages, and the marks after them.
 
-    `told` has the columns named above, in any order of rows; `__hw_hash` is there if events carry whole rows.
+    `told` has the columns named above; `__hw_hash` is there if events carry whole rows.
     """
-    keep = np.ones(len(told), dtype=bool)
     known = dict(marks.of)
-    names = pc.binary_join_element_wise(told[TOPIC], told[PARTITION].cast(pa.string()), "/").combine_chunks()
+    told = told.append_column(_PLACE, pa.array(range(len(told)), pa.int64()))
+    told = told.sort_by(
+        [(TOPIC, "ascending"), (PARTITION, "ascending"), (OFFSET, "ascending"), (_PLACE, "ascending")]
+    )
+    names = pc.binary_join_element_wise(told[TOPIC], told[PARTITION].cast(pa.string()), "/")
+    kept = []
     for name in names.unique().to_pylist():
-        places = np.flatnonzero(pc.equal(names, name).to_numpy(zero_copy_only=False))
-        part = told.take(pa.array(places))
-        order = pc.sort_indices(part, [(OFFSET, "ascending")]).to_numpy()
-        fresh, mark = _of_partition(part.take(order), known.get(name), subject)
-        keep[places[order]] = fresh
+        part = told.filter(pc.equal(names, name)).combine_chunks()
+        repeated, mark = _of_partition(part, known.get(name), subject)
+        kept.append(part.column(_PLACE).filter(pc.invert(repeated)).combine_chunks())
         if mark is not None:
             known[name] = mark
-    return keep, Marks(known)
+    return pa.concat_arrays(kept) if kept else pa.array([], pa.int64()), Marks(known)
 
 
-def _of_partition(
-    part: pa.Table, mark: Mark | None, subject: str
-) -> tuple[npt.NDArray[np.bool_], Mark | None]:
-    """The same for one partition, whose rows are in order."""
-    keep = np.ones(len(part), dtype=bool)
-    is_told = pc.is_valid(part[SOURCE_AT]).to_numpy(zero_copy_only=False)
-    if not is_told.any():
-        return keep, mark
-    places = np.flatnonzero(is_told)
-    told = part.take(pa.array(places))
-    at = np.asarray(told[SOURCE_AT].to_pylist(), dtype=np.int64)
-    ms = told[SOURCE_MS].fill_null(0).to_numpy()
-    first = [mark.at] if mark is not None and len(mark.at) == at.shape[1] else []
-    ranks = _ranks(np.vstack([np.asarray(first, dtype=np.int64).reshape(len(first), at.shape[1]), at]))
-    highest = np.maximum.accumulate(ranks)
-    own = ranks[len(first) :]
-    before = np.concatenate([[-1], highest[:-1]])[len(first) :] if len(own) else own
-    repeated = own < before
-    _refuse_back(told, repeated, ms, mark, subject)
-    top = highest[-1]
+_PLACE = "__hw_place"
+
+
+def _of_partition(part: pa.Table, mark: Mark | None, subject: str) -> tuple[pa.Array, Mark | None]:
+    """Which events of one partition, in order, are repeats, and its mark after them."""
+    at = part.column(SOURCE_AT).combine_chunks()
+    if at.null_count == len(at):
+        return pa.array([False] * len(at), pa.bool_()), mark
+    width = pc.max(pc.list_value_length(at)).as_py()
+    if mark is not None and len(mark.at) != width:
+        mark = None
+    begin = [list(mark.at)] if mark is not None else []
+    ranks = _ranks(pa.concat_arrays([pa.array(begin, at.type), at]), width)
+    highest = pc.cumulative_max(ranks, skip_nulls=True)
+    skip = len(begin)
+    own = ranks.slice(skip)
+    above = pa.concat_arrays([pa.array([-1], pa.int64()), highest])[: len(ranks)].slice(skip)
+    # An event without a position has no rank; it neither is a repeat nor says how far we are.
+    repeated = pc.fill_null(pc.less(own, pc.fill_null(pc.fill_null_forward(above), -1)), False)
+    _refuse_back(part, repeated, mark, subject)
+    top = pc.max(ranks).as_py()
+    is_marked = mark is not None and ranks[0].as_py() == top
     rows: tuple[int, ...] = ()
-    if HASH in told.column_names:
-        hashes = told[HASH].to_numpy()
-        same = mark.rows if mark is not None and first and ranks[0] == top else ()
-        repeated |= _same_rows(own, hashes, ranks[0] if first else -1, mark.rows if mark and first else ())
-        rows = (*same, *map(int, hashes[(own == top) & ~repeated]))
-    keep[places] = ~repeated
-    if first and ranks[0] == top:
-        assert mark is not None
-        return keep, Mark(mark.at, mark.ms, rows)
-    last = int(np.flatnonzero(own == top)[0])
-    return keep, Mark(tuple(map(int, at[last])), int(ms[last]), rows)
+    if HASH in part.column_names:
+        marked = ranks[0].as_py() if mark is not None else -1
+        repeated = pc.or_(repeated, _same_rows(part, own, marked, mark.rows if mark is not None else ()))
+        here = pc.and_(pc.fill_null(pc.equal(own, top), False), pc.invert(repeated))
+        rows = (*(mark.rows if is_marked and mark is not None else ()), *part[HASH].filter(here).to_pylist())
+    if is_marked and mark is not None:
+        return repeated, Mark(mark.at, mark.ms, rows)
+    last = pc.index(own, top).as_py()
+    ms = part[SOURCE_MS][last].as_py() or 0
+    return repeated, Mark(tuple(at[last].as_py()), ms, rows)
 
 
-def _ranks(at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Positions of several numbers as one number each, in the same order."""
-    _, ranks = np.unique(at, axis=0, return_inverse=True)
-    return np.asarray(ranks, dtype=np.int64).reshape(-1)
+def _ranks(at: pa.Array, width: int) -> pa.Array:
+    """Positions of several numbers as one number each, in the same order; NULL for none."""
+    columns = {str(n): pc.list_element(at, n) for n in range(width)}
+    table = pa.table(columns)
+    order = pc.sort_indices(table, [(name, "ascending") for name in columns])
+    ordered = table.take(order)
+    grows = pa.array([False] * max(0, len(at) - 1), pa.bool_())
+    for name in columns:
+        column = ordered[name].combine_chunks()
+        grows = pc.or_(grows, pc.fill_null(pc.not_equal(column[1:], column[:-1]), True))
+    steps = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(grows.cast(pa.int64()))])
+    ranks = steps.take(pc.inverse_permutation(order.cast(pa.int64())))
+    return pc.if_else(pc.is_valid(at), ranks, None)
 
 
-def _same_rows(
-    own: npt.NDArray[np.int64], hashes: npt.NDArray[np.int64], marked: int, rows: tuple[int, ...]
-) -> npt.NDArray[np.bool_]:
+def _same_rows(part: pa.Table, own: pa.Array, marked: int, rows: tuple[int, ...]) -> pa.Array:
     """Which events say what another of the same position has said before."""
-    pairs = np.stack([own, hashes], axis=1)
-    _, firsts = np.unique(pairs, axis=0, return_index=True)
-    repeated = np.ones(len(own), dtype=bool)
-    repeated[firsts] = False
-    return np.asarray(repeated | ((own == marked) & np.isin(hashes, list(rows))), dtype=bool)
+    pairs = pa.table({"at": own, "row": part[HASH], "place": pa.array(range(len(own)), pa.int64())})
+    firsts = pairs.group_by(["at", "row"]).aggregate([("place", "min")])["place_min"].combine_chunks()
+    again = pc.invert(pc.is_in(pairs["place"].combine_chunks(), value_set=firsts))
+    known = pc.and_(
+        pc.fill_null(pc.equal(own, marked), False),
+        pc.is_in(part[HASH].combine_chunks(), value_set=pa.array(rows, pa.int64())),
+    )
+    return pc.or_(pc.and_(again, pc.is_valid(own)), known)
 
 
-def _refuse_back(
-    told: pa.Table, repeated: npt.NDArray[np.bool_], ms: npt.NDArray[np.int64], mark: Mark | None, subject: str
-) -> None:
+def _refuse_back(part: pa.Table, repeated: pa.Array, mark: Mark | None, subject: str) -> None:
     """A repeat was committed before the highest position was; what is later comes from a source that went back."""
-    so_far = np.maximum.accumulate(np.where(repeated, 0, ms))
-    so_far = np.maximum(so_far, mark.ms if mark is not None else 0)
-    wrong = np.flatnonzero(repeated & (ms > so_far + BACK_MS))
-    if len(wrong):
-        place = int(wrong[0])
+    ms = pc.fill_null(part[SOURCE_MS], 0).combine_chunks()
+    latest = pc.cumulative_max(pc.if_else(repeated, 0, ms))
+    latest = pc.max_element_wise(latest, mark.ms if mark is not None else 0)
+    wrong = pc.and_(repeated, pc.greater(ms, pc.add(latest, BACK_MS)))
+    place = pc.index(wrong, True).as_py()
+    if place >= 0:
         raise SourceError(
             f"{subject} goes back behind what was read of the database",
-            detail=f"Partition {told[PARTITION][place]}, message {told[OFFSET][place]}: its position at the database is "
+            detail=f"Partition {part[PARTITION][place]}, message {part[OFFSET][place]}: its position at the database is "
             "below one that was read before, yet it was committed later. The database was restored or replaced.",
             hint="Remove the state with headwater drop, and start again with a new snapshot.",
         )

@@ -76,7 +76,7 @@ def open_ends(
     """
     ends = Ends()
     for name, nodes in _by_sink(program).items():
-        context = SinkContext(_pipeline_name(program))
+        context = SinkContext(_pipeline_name(program), waits=_told(report))
         sink = nodes[0].type.open([node.table for node in nodes], context)
         closing.callback(sink.close)
         _check_batches(name, sink, progress, context.pipeline)
@@ -102,6 +102,11 @@ def open_ends(
                 shutil.rmtree(context_in.folder, ignore_errors=True)
         raise
     return ends
+
+
+def _told(report: Callable[[Report], None]) -> Callable[[str | None], None]:
+    """Hand on why a sink waits; that it goes on again shows by itself."""
+    return lambda trouble: report(Report("waiting", f"{trouble}; going on when it does")) if trouble else None
 
 
 def _check_batches(name: str, sink: Sink, progress: Progress, pipeline: str) -> None:

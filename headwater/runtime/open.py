@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,10 @@ from headwater.runtime.pipeline import Pipeline, fingerprints
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, state_folder
 from headwater.schema import Schema
+from headwater.services.artifacts import fetch
 from headwater.services.java import java_home, stderr_to
 from headwater.sources.base import Report
+from headwater.sources.registry import SOURCE_TYPES
 from headwater.spark.engine import Engine
 from headwater.spark.session import open_session
 from headwater.sql import statements as sql
@@ -41,7 +43,7 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
     listener = Discreet(listener, hidden)
     with hidden.watching(), ExitStack() as closing:
         lock(folder, closing)
-        engine = open_engine(name, folder / "work", listener)
+        engine = open_engine(name, folder / "work", listener, jars=spark_jars(script, listener))
         program = with_name(compile_script(script, engine, hidden=hidden), name)
         progress = Progress(folder)
         closing.callback(progress.close)
@@ -73,11 +75,22 @@ def pipeline_name(script: list[sql.Statement], file: str) -> str:
     return named[-1] if named else (Path(file).stem.strip("<>") or "sql")
 
 
-def open_engine(name: str, folder: Path, listener: Listener) -> Engine:
+def spark_jars(script: list[sql.Statement], listener: Listener) -> list[Path]:
+    """What Spark needs to read the sources of a script itself, fetched if it is not here yet."""
+    named = [s.options.get("connector") for s in script if isinstance(s, sql.CreateTable)]
+    wanted = {jars for name in named if name in SOURCE_TYPES for jars in SOURCE_TYPES[name].jars}
+
+    def told(what: str, done: int, total: int) -> None:
+        listener.report(Report("fetch", f"fetching {what}", done, total))
+
+    return [jar for name in sorted(wanted) for jar in sorted(fetch(name, told).glob("*.jar"))]
+
+
+def open_engine(name: str, folder: Path, listener: Listener, *, jars: Sequence[Path] = ()) -> Engine:
     """Spark, with words while it starts."""
     listener.report(Report("spark", "starting Spark"))
     with stderr_to(folder.parent / "spark.log"):
-        session = open_session(java_home(), name=f"headwater {name}")
+        session = open_session(java_home(), name=f"headwater {name}", jars=jars)
     listener.report(Report("spark", "starting Spark", 1, 1))
     return Engine(session, folder)
 

@@ -5,6 +5,7 @@ read whole transactions → step → write the sinks → commit progress → let
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -14,15 +15,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from headwater.changes.change_set import ChangeSet
+from headwater.errors import placed
 from headwater.incremental.change_plan import sums_relation
-from headwater.log.events import Delivery
+from headwater.log.events import Delivery, Messages
 from headwater.log.positions import Cut
+from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.compaction import Compactor
+from headwater.runtime.decode import Decoder
 from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
 from headwater.runtime.hidden import Hidden
-from headwater.runtime.program import Program
+from headwater.runtime.program import Program, TableNode
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
@@ -52,6 +56,9 @@ class Pipeline:
     closing: ExitStack
     hidden: Hidden = field(default_factory=Hidden)
     _plans: PlanCache = field(default_factory=PlanCache)
+
+    def __post_init__(self) -> None:
+        self._decoder = Decoder(self.engine)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -96,7 +103,7 @@ class Pipeline:
         for source, delivery in deliveries.items():
             cut = cut.moved(source, delivery.position)
         fill = self.pending if self.ends.whole_at(cut) else set()
-        if not fill and not any(delivery.tables for delivery in deliveries.values()):
+        if not fill and not any(delivery.tables or delivery.messages for delivery in deliveries.values()):
             self._move(cut)
             return None
         return self._batch(deliveries, cut, fill, clock)
@@ -151,12 +158,31 @@ class Pipeline:
 
     def _take(self, deliveries: Mapping[str, Delivery], step: Step) -> int:
         rows = 0
+        parked: list[ChangeSet] = []
         for delivery in deliveries.values():
             for name, events in delivery.tables.items():
                 if name in self.program.tables:
                     rows += events.count
                     step.take_table(changes_of(events, self.states[name]))
+            for name, messages in delivery.messages.items():
+                rows += messages.count
+                parked += self._take_messages(self.program.tables[name], messages, step)
+        for letters in parked[:1]:
+            parts = tuple(part for one in parked for part in one.parts)
+            step.take_table(ChangeSet(letters.relation, letters.schema, parts))
         return rows
+
+    def _take_messages(self, table: TableNode, messages: Messages, step: Step) -> list[ChangeSet]:
+        """Decode and take the messages of a table; what could not be read is the answer."""
+        key = f"marks of {table.fingerprint}"
+        kept = self.progress.text(key)
+        marks = marks_from_json(json.loads(kept)) if kept is not None else Marks()
+        with placed(table.table.place):
+            decoded = self._decoder.decode(table, messages, marks)
+        step.take_table(changes_of(decoded.events, self.states[table.name]))
+        if decoded.marks != marks:
+            step.texts[key] = json.dumps(decoded.marks.to_json())
+        return [] if decoded.parked is None else [decoded.parked]
 
     def _compute(self, step: Step, fill: set[str]) -> None:
         for node in self.program.views.values():
@@ -186,9 +212,8 @@ class Pipeline:
         made_from = fingerprints(self.program)
         now = {n: Saved(made_from[n], state) for n, state in step.new.items() if n not in absent}
         known = self.progress.relations
-        self.progress.commit(
-            step.batch_id, cut, {n: saved for n, saved in now.items() if saved != known.get(n)}
-        )
+        changed = {n: saved for n, saved in now.items() if saved != known.get(n)}
+        self.progress.commit(step.batch_id, cut, changed, texts=step.texts)
         self.states = step.new
 
     def _fingerprint(self, name: str) -> str:

@@ -77,7 +77,7 @@ class SinkNode:
     @property
     def sink(self) -> str:
         """The name of the sink that writes it: tables that commit together share it."""
-        return f"{self.connector} {self.type.group(self.table.options)}"
+        return f"{self.type.family or self.connector} {self.type.group(self.table.options)}"
 
 
 @dataclass(frozen=True)

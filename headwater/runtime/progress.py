@@ -77,9 +77,12 @@ class Progress:
                 self._connection.execute("UPDATE relations SET fingerprint = '' WHERE name = ?", (name,))
                 self.relations[name] = replace(self.relations[name], fingerprint="")
 
-    def commit(self, batch_id: int, cut: Cut, changed: Mapping[str, Saved]) -> None:
-        """A batch is done: its number, its cut, and the new State of every relation that changed."""
+    def commit(
+        self, batch_id: int, cut: Cut, changed: Mapping[str, Saved], *, texts: Mapping[str, str] | None = None
+    ) -> None:
+        """A batch is done: its number, its cut, the new State of every relation that changed, texts to keep."""
         with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", (texts or {}).items())
             for name, saved in changed.items():
                 self._save(name, saved)
             self._connection.execute(

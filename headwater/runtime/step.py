@@ -27,6 +27,8 @@ class Step:
     old: dict[str, State]
     new: dict[str, State] = field(default_factory=dict)
     changes: dict[str, ChangeSet] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    """What has to be kept with the batch besides its rows."""
 
     def __post_init__(self) -> None:
         self.new = dict(self.old)

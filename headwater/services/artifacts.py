@@ -12,20 +12,22 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from headwater.errors import ServiceError
+from headwater.services.debian import DEBIAN_SETS, Report, fetch_debian
 from headwater.services.ivy import download
 from headwater.services.java import cache_folder
 from headwater.services.packages import Package, PackageSet, package_set
 
-Report = Callable[[str, int, int], None]
-"""Hears the name of a set, how many steps are done, and of how many."""
-
 ARCHIVES = ("tar.gz", "zip")
 """Kinds of packages that are unpacked; a jar stays as it is."""
+
+
+UNUSED = {"mysql": ("bin/mysqld-debug", "lib/mecab", "lib/plugin/debug", "lib/*.a", "docs", "include", "man")}
+"""What a set brings and nobody needs; MySQL's half is a server for people who look for bugs in it."""
 
 
 def silent(name: str, done: int, total: int) -> None:
@@ -34,19 +36,22 @@ def silent(name: str, done: int, total: int) -> None:
 
 def cached(name: str) -> Path | None:
     """The folder of a set that is here already."""
-    folder = _place(package_set(name))
+    folder = _place(name)
     return folder if folder.is_dir() else None
 
 
 def fetch(name: str, report: Report = silent) -> Path:
     """The folder of a set, fetched first if it is not here yet."""
-    wanted = package_set(name)
-    if (found := cached(name)) is not None:
-        return found
-    place = _place(wanted)
+    place = _place(name)
+    if place.is_dir():
+        return place
     with _alone(place.with_suffix(".lock")):
-        if not place.is_dir():
-            _make(wanted, place, report)
+        if place.is_dir():
+            return place
+        if name in DEBIAN_SETS:
+            fetch_debian(name, place, report=report)
+        else:
+            _make(package_set(name), place, report)
     return place
 
 
@@ -63,6 +68,9 @@ def _make(wanted: PackageSet, place: Path, report: Report) -> None:
     for package in wanted.packages:
         if package.kind in ARCHIVES:
             _unpack(files / package.file, files)
+    for pattern in UNUSED.get(wanted.name, ()):
+        for path in files.glob(pattern):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     files.rename(place)
     shutil.rmtree(partial)
     report(wanted.name, total, total)
@@ -88,8 +96,9 @@ def _unpack(archive: Path, folder: Path) -> None:
         program.chmod(0o755)
 
 
-def _place(wanted: PackageSet) -> Path:
-    return cache_folder(os.environ) / "artifacts" / wanted.edition
+def _place(name: str) -> Path:
+    edition = name if name in DEBIAN_SETS else package_set(name).edition
+    return cache_folder(os.environ) / "artifacts" / edition
 
 
 @contextmanager

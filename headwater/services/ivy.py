@@ -23,9 +23,7 @@ HEAP = "-Xmx128m"
 CLASSIFIER = "{http://ant.apache.org/ivy/maven}classifier"
 
 
-def download(
-    packages: Sequence[Package], folder: Path, *, files: Path, done: Callable[[int], None]
-) -> None:
+def download(packages: Sequence[Package], folder: Path, *, files: Path, done: Callable[[int], None]) -> None:
     """Put the packages' files into `files`; `folder` is for the resolver's own notes.
 
     `done` hears how many of twice as many steps are over: every package is first found, then fetched.

@@ -65,8 +65,8 @@ def make_data(folder: Path, owner: Owner) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "data"
     if owner.uid is not None:
-        _let_enter(program("postgres").parent)
-        _let_enter(folder)
+        let_enter(program("postgres").parent)
+        let_enter(folder)
     if (data / "global" / "pg_control").exists():
         return
     shutil.rmtree(data, ignore_errors=True)
@@ -91,7 +91,7 @@ def make_data(folder: Path, owner: Owner) -> None:
     making.rename(data)
 
 
-def _let_enter(path: Path) -> None:
+def let_enter(path: Path) -> None:
     """Let other users walk through the folders above, which the server needs when root lends it away."""
     for folder in (path, *path.parents):
         mode = stat.S_IMODE(folder.stat().st_mode)

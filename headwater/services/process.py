@@ -1,8 +1,8 @@
 """A server of ours: a folder, a port, a process that can be started, stopped and killed.
 
 A server ends with the process that started it, also when that is killed: a shell stands between the two and stops
-the server once its standard input closes. One that is to stay (`Lifetime.OWN`) has no such shell. Either way the
-file `pid` in its folder says which process it is.
+the server once its standard input closes. One that is to stay (`Lifetime.OWN`) has no such shell, and one that belongs
+to another process has that one's named pipe. In any case the file `pid` in its folder says which process it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -41,7 +42,10 @@ _STAY = 'echo "$$" > "$HEADWATER_PID_FILE"; exec "$@"'
 
 
 class Lifetime(enum.Enum):
-    """How long a server runs: as long as the process that started it, or until it is stopped."""
+    """How long a server runs: as long as the process that started it, or until it is stopped.
+
+    A path in its place is a named pipe: the server runs for as long as somebody has it open for writing.
+    """
 
     PARENT = "parent"
     OWN = "own"
@@ -62,7 +66,7 @@ class Server:
     name = "server"
     start_seconds = 90.0
 
-    def __init__(self, folder: Path, port: int, *, lifetime: Lifetime = Lifetime.PARENT) -> None:
+    def __init__(self, folder: Path, port: int, *, lifetime: Lifetime | Path = Lifetime.PARENT) -> None:
         self.folder = folder.absolute()
         self.port = port
         self._lifetime = lifetime
@@ -102,10 +106,7 @@ class Server:
 
     def stop(self) -> None:
         """Shut the server down in order; harmless when it is down."""
-        pid = self.pid
-        if pid is not None:
-            _signal(pid, signal.SIGTERM)
-            _wait(lambda: not is_alive(pid), STOP_SECONDS)
+        stop_process(self.folder)
         self.kill()
 
     def kill(self) -> None:
@@ -116,9 +117,7 @@ class Server:
             _wait(lambda: not is_alive(pid), STOP_SECONDS)
         (self.folder / "pid").unlink(missing_ok=True)
         if self._process is not None:
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-            self._process.wait(STOP_SECONDS)
+            _end(self._process)
             self._process = None
 
     def ports(self) -> list[int]:
@@ -142,10 +141,10 @@ class Server:
         self.stop()
 
     def _launch(self, launch: Launch) -> subprocess.Popen[bytes]:
-        script, stdin = _SHELLS[self._lifetime]
         environ = {**os.environ, **launch.environ, "HEADWATER_PID_FILE": str(self.folder / "pid")}
         # Truncated and not replaced: who follows the file sees the next start too.
-        with self.log.open("wb") as log:
+        with self.log.open("wb") as log, _held(self._lifetime) as stdin:
+            script = _STAY if self._lifetime is Lifetime.OWN else _GUARD
             return subprocess.Popen(
                 ["/bin/sh", "-c", script, "sh", *launch.command],
                 stdin=stdin,
@@ -166,11 +165,36 @@ class Server:
 
     def _not_up(self) -> ServiceError:
         return ServiceError(
-            f"{self.name} did not start", detail=log_tail(self.log) or "It said nothing.", hint=f"See {self.log}."
+            f"{self.name} did not start",
+            detail=log_tail(self.log) or "It said nothing.",
+            hint=f"See {self.log}.",
         )
 
 
-_SHELLS = {Lifetime.PARENT: (_GUARD, subprocess.PIPE), Lifetime.OWN: (_STAY, subprocess.DEVNULL)}
+@contextmanager
+def _held(lifetime: Lifetime | Path) -> Iterator[int]:
+    """The standard input of a server's shell."""
+    match lifetime:
+        case Lifetime.PARENT:
+            yield subprocess.PIPE
+        case Lifetime.OWN:
+            yield subprocess.DEVNULL
+        case Path():
+            with lifetime.open("rb") as pipe:
+                yield pipe.fileno()
+
+
+def stop_process(folder: Path) -> bool:
+    """Shut down the server that runs on a folder, started by whomever; False if none runs."""
+    pid = running_pid(folder)
+    if pid is None:
+        return False
+    _signal(pid, signal.SIGTERM)
+    if not _wait(lambda: not is_alive(pid), STOP_SECONDS):
+        _signal(pid, signal.SIGKILL)
+        _wait(lambda: not is_alive(pid), STOP_SECONDS)
+    (folder / "pid").unlink(missing_ok=True)
+    return True
 
 
 def running_pid(folder: Path) -> int | None:
@@ -178,7 +202,7 @@ def running_pid(folder: Path) -> int | None:
     try:
         pid = int((folder / "pid").read_text())
         environ = Path(f"/proc/{pid}/environ").read_bytes()
-    except (FileNotFoundError, ProcessLookupError, ValueError):
+    except (FileNotFoundError, ProcessLookupError, PermissionError, ValueError):
         return None
     # A number is used again after a while: the server carries the name of its file in its environment.
     mark = b"HEADWATER_PID_FILE=" + os.fsencode(folder.absolute() / "pid")
@@ -189,9 +213,11 @@ def is_alive(pid: int) -> bool:
     """True unless the process is gone, or only waits to be counted by its parent."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        threads = len(os.listdir(f"/proc/{pid}/task"))
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state not in ("Z", "X")
+    # The first thread of a killed program may be over while others still hold its port.
+    return state not in ("Z", "X") or threads > 1
 
 
 def wait_gone(folder: Path, name: str) -> None:
@@ -211,6 +237,17 @@ def log_tail(log: Path) -> str:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 800))
         return file.read().decode(errors="replace").strip()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let nothing of a session outlive this call: neither the shell nor a server that has no number yet."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(GONE_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(STOP_SECONDS)
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

@@ -77,3 +77,5 @@ class SinkType:
     """Connects and checks that every table exists with fitting columns, or raises SinkError."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What METADATA columns can become, and the type of each: `{"timestamp": "timestamp"}`."""
+    family: str = ""
+    """Connectors of equal family share one Sink for tables of equal group; without one each has its own."""

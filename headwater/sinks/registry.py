@@ -7,13 +7,16 @@ from headwater.options import SINKS, find_connector
 from headwater.sinks.base import SinkType
 from headwater.sinks.blackhole import BLACKHOLE
 from headwater.sinks.jdbc.sink import JDBC
+from headwater.sinks.kafka.sink import KAFKA, UPSERT_KAFKA
 from headwater.sinks.print import PRINT
 from headwater.sinks.values import VALUES
 
 SINK_TYPES: dict[str, SinkType] = {
     "blackhole": BLACKHOLE,
     "jdbc": JDBC,
+    "kafka": KAFKA,
     "print": PRINT,
+    "upsert-kafka": UPSERT_KAFKA,
     "values": VALUES,
 }
 

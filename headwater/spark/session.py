@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -39,14 +40,16 @@ SETTINGS = {
 }
 
 
-def open_session(java_home: Path, *, name: str) -> SparkSession:
-    """A local session on the given Java; an existing session of this process is used as it is."""
+def open_session(java_home: Path, *, name: str, jars: Sequence[Path] = ()) -> SparkSession:
+    """A local session on the given Java, with these jars; an existing session of this process is used as it is."""
     os.environ["JAVA_HOME"] = str(java_home)
     # Workers must be of our own Python, whatever else is called python3 on the machine.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[*]").appName(name)
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
+    if jars:
+        builder = builder.config("spark.jars", ",".join(map(str, jars)))
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     # PySpark logs every refused query with its whole trace; users read our error instead.

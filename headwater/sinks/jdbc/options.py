@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote, urlsplit
 
-from headwater.errors import OptionError, Place
+from headwater.errors import Place
+from headwater.jdbc_url import Address, read_url
 from headwater.options import Secret, option
-
-PREFIX = "jdbc:postgresql://"
-
-LIBPQ = {
-    "ApplicationName": "application_name",
-    "connectTimeout": "connect_timeout",
-    "sslcert": "sslcert",
-    "sslkey": "sslkey",
-    "sslmode": "sslmode",
-    "sslrootcert": "sslrootcert",
-}
-"""Parameters of the url and what libpq calls them."""
-
-WITHOUT_EFFECT = ("prepareThreshold", "reWriteBatchedInserts", "stringtype", "tcpKeepAlive")
-"""Parameters that tune the Java driver and mean nothing to ours."""
-
-LOOPBACK = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
@@ -56,43 +37,25 @@ class JdbcOptions:
         default=3,
     )
     create_table: bool = option("sink.create-table", "make the table if it is missing", default=False)
-
-
-@dataclass(frozen=True)
-class Address:
-    """The database of a url: where it is, who comes, and how."""
-
-    host: str
-    port: int
-    database: str
-    schema: str
-    user: str
-    settings: tuple[tuple[str, str], ...]
-
-    @property
-    def place(self) -> str:
-        """The database itself, whoever comes: `localhost:5432/shop`."""
-        host = "localhost" if self.host in LOOPBACK else self.host.lower()
-        return f"{host}:{self.port}/{self.database}"
+    parallelism: int = option(
+        "sink.parallelism", "accepted and without effect: one session writes", default=1
+    )
+    connection: str = option(
+        "connection.max-retry-timeout",
+        "accepted and without effect: a connection is tried for ten seconds",
+        default="60s",
+    )
+    scan: dict[str, str] = option(
+        "scan.", "for reading the table; without effect where it is written", prefix=True
+    )
+    lookup: dict[str, str] = option(
+        "lookup.", "for reading the table; without effect where it is written", prefix=True
+    )
 
 
 def address_of(options: JdbcOptions, place: Place | None = None) -> Address:
     """What a url says, or what is wrong with it."""
-    url = _plain(options.url)
-    if not url.startswith(PREFIX):
-        raise _wrong_url(f"Only urls that start with {PREFIX} are understood.", options, place)
-    try:
-        parts = urlsplit(url.removeprefix("jdbc:"))
-        port = parts.port or 5432
-    except ValueError as wrong:
-        raise _wrong_url(f"{wrong}.", options, place) from None
-    database = unquote(parts.path.removeprefix("/"))
-    if not parts.hostname or not database or "/" in database or "@" in parts.netloc:
-        raise _wrong_url("It names a host and one database, and no user.", options, place)
-    given = dict(parse_qsl(parts.query, keep_blank_values=True))
-    settings = tuple(sorted(_settings(given, place)))
-    user = _plain(options.username) or given.get("user", "")
-    return Address(parts.hostname, port, database, given.get("currentSchema", ""), user, settings)
+    return read_url(options.url, user=options.username, place=place)
 
 
 def group_of(options: JdbcOptions) -> str:
@@ -114,41 +77,6 @@ def secrets_of(options: JdbcOptions) -> tuple[str, ...]:
     if not isinstance(options.url, Secret):
         public |= {address_of(options).database, address_of(options).user}
     return tuple(sorted(found - public, key=len, reverse=True))
-
-
-def _settings(given: dict[str, str], place: Place | None) -> Iterator[tuple[str, str]]:
-    for name, value in given.items():
-        if name == "password":
-            raise OptionError(
-                "option 'url' must not hold a password",
-                detail="A url is shown in plans and messages.",
-                hint="Use the option 'password' = '${env:NAME}'.",
-                place=place,
-            )
-        if name == "ssl":
-            yield "sslmode", "require" if value.lower() in ("", "true") else "disable"
-        elif name in LIBPQ:
-            yield LIBPQ[name], value
-        elif name not in (*WITHOUT_EFFECT, "user", "currentSchema"):
-            known = [*LIBPQ, *WITHOUT_EFFECT, "currentSchema", "ssl", "user"]
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            raise OptionError(
-                f"option 'url' has a parameter that is not understood: {name}",
-                detail=f"The parameters are {', '.join(sorted(known))}.",
-                hint=f"Did you mean '{near[0]}'?" if near else "Remove it.",
-                place=place,
-            )
-
-
-def _wrong_url(detail: str, options: JdbcOptions, place: Place | None) -> OptionError:
-    # Parameters may hold a password that stands in the wrong place.
-    shown = str(options.url).split("?")[0]
-    return OptionError(
-        f"option 'url' does not take the value '{shown if '@' not in shown else '***'}'",
-        detail=detail,
-        hint="Write 'url' = 'jdbc:postgresql://host:5432/database'.",
-        place=place,
-    )
 
 
 def _plain(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,9 +11,10 @@ import psycopg2
 import psycopg2.extensions
 
 from headwater.errors import SinkError
+from headwater.jdbc_url import Address, connect_hint
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
-from headwater.sinks.jdbc.options import Address, secrets_of
+from headwater.sinks.jdbc.options import secrets_of
 
 CONNECT_SECONDS = 10
 SILENT_MILLISECONDS = 60_000
@@ -129,31 +129,13 @@ def unreachable(session: Session, error: psycopg2.Error, table: SinkTable) -> Si
     """Why no connection came about."""
     where = session.address
     said = session.hide(str(error))
-    hints = (hint for seen, hint in _CONNECT_HINTS if re.search(seen, said))
     return SinkError(
         session.hide(f"cannot connect to Postgres at {where.host}:{where.port}, database '{where.database}'"),
         detail=said if said.endswith((".", "?")) else f"{said}.",
-        hint=next(hints, "Check the option 'url' and the network."),
+        hint=connect_hint(said),
         place=table.place,
     )
 
-
-_CONNECT_HINTS = (
-    ("password authentication failed", "Check the options 'username' and 'password'."),
-    ("no password supplied", "Add the option 'password'."),
-    ('role ".*" does not exist', "Check the option 'username'."),
-    ("permission denied for database", "Grant CONNECT on the database to the user."),
-    ("starting up", "Try again when the server is up."),
-    (
-        'database ".*" does not exist',
-        "Check the name after the last slash of the option 'url', or create the database.",
-    ),
-    ("translate host name", "Check the host in the option 'url'."),
-    ("Connection refused", "Start the server, or check host and port in the option 'url'."),
-    ("timeout", "Check host and port in the option 'url', and that no firewall lies between."),
-    ("SSL", "Check the parameter sslmode of the option 'url'."),
-    ("too many clients", "Raise max_connections of the server, or close other sessions."),
-)
 
 _WRITE_HINTS = {
     "22001": "Widen the column, or shorten the value in the query.",

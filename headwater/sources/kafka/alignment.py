@@ -13,7 +13,7 @@ After a restart of the connector events come again; they have the numbers they h
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -57,7 +57,9 @@ class Aligner:
     _ends: deque[End] = field(default_factory=deque)
     _snapshots: dict[str, bool] = field(default_factory=dict)
     """Tables of which a snapshot was seen: True while it is on its way."""
-    _done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _done: dict[str, None] = field(default_factory=dict)
+    _awaited: Counter[str] = field(default_factory=Counter)
+    """The transactions whose ends are in the queue."""
 
     def add_partition(self, partition: Partition) -> None:
         """A partition that may bring something."""
@@ -89,6 +91,7 @@ class Aligner:
     def take_end(self, end: End) -> None:
         """The end of a transaction was read."""
         self._ends.append(end)
+        self._awaited[end.transaction] += 1
 
     def cut(self) -> tuple[dict[Partition, int], int | None]:
         """The place in each partition up to which everything is whole, and that in the topic of ends.
@@ -99,49 +102,74 @@ class Aligner:
         after: int | None = None
         if any(self._snapshots.values()):
             return places, after
+        touched: Iterable[Partition] = self._waiting
         while True:
-            self._pass_free(places)
-            found = self._whole(self._ends[0]) if self._ends else None
-            if found is None:
+            for partition in touched:
+                self._pass_free(partition, places)
+            taken = self._whole(self._ends[0]) if self._ends else None
+            if taken is None:
                 return places, after
-            end = self._ends.popleft()
-            after = end.after
-            self._done.append(end.transaction)
-            for partition, count in found.items():
+            after = self._finish(self._ends.popleft())
+            for partition, count in taken.items():
                 for _ in range(count):
                     places[partition] = self._waiting[partition].popleft().end
+            touched = taken
 
-    def _pass_free(self, places: dict[Partition, int]) -> None:
-        """Pass what belongs to no transaction, and transactions whose end was removed from its topic."""
-        known = {end.transaction for end in self._ends} - set(self._done)
-        for partition, waiting in self._waiting.items():
-            while waiting and (waiting[0].transaction is None or _is_endless(waiting, known)):
-                places[partition] = waiting.popleft().end
+    def _finish(self, end: End) -> int:
+        """Note that a transaction is done; of those long ago nothing is remembered."""
+        self._awaited[end.transaction] -= 1
+        if not self._awaited[end.transaction]:
+            del self._awaited[end.transaction]
+        self._done[end.transaction] = None
+        if len(self._done) > REMEMBERED:
+            del self._done[next(iter(self._done))]
+        return end.after
+
+    def _pass_free(self, partition: Partition, places: dict[Partition, int]) -> None:
+        """Pass what belongs to no transaction, repeats of those done, and those whose end was removed."""
+        waiting = self._waiting[partition]
+        while waiting and (
+            waiting[0].transaction is None
+            or waiting[0].transaction in self._done
+            or self._is_endless(waiting)
+        ):
+            places[partition] = waiting.popleft().end
+
+    def _is_endless(self, waiting: deque[Stretch]) -> bool:
+        # Ends come in the order of the transactions: if a later one has its end, this one's is gone.
+        if waiting[0].transaction in self._awaited:
+            return False
+        return any(s.transaction in self._awaited and s.transaction not in self._done for s in waiting)
 
     def _whole(self, end: End) -> dict[Partition, int] | None:
         """How many stretches of each partition a transaction takes; None while some of it has to come."""
         taken: dict[Partition, int] = {}
-        for table in self.tables:
-            partitions = [partition for partition in self._waiting if partition[0] == table]
-            found = self._whole_of(partitions, end, end.counts.get(table, 0))
-            if found is None:
-                return None
-            taken |= found
+        if end.transaction in self._done:
+            return taken
+        for table, count in end.counts.items():
+            if table in self.tables and count:
+                partitions = [partition for partition in self._waiting if partition[0] == table]
+                found = self._whole_of(partitions, end, count)
+                if found is None:
+                    return None
+                taken |= found
         return taken
 
     def _whole_of(self, partitions: list[Partition], end: End, count: int) -> dict[Partition, int] | None:
         """The same for the partitions of one table, which has `count` events of the transaction."""
+        heads = [
+            p for p in partitions if self._waiting[p] and self._waiting[p][0].transaction == end.transaction
+        ]
+        if _length(sum((self._waiting[p][0].numbers for p in heads), ())) >= count:
+            return dict.fromkeys(heads, 1)
         places = {p: self._places(p, end.transaction) for p in partitions}
         for times in range(1, max(map(len, places.values()), default=0) + 1):
             # The events may stand there twice, the first time in part: take no more than makes them whole.
             parts = [self._waiting[p][i].numbers for p in partitions for i in places[p][:times]]
-            if sum(last - first + 1 for first, last in merged(sum(parts, ()))) >= count:
+            if _length(sum(parts, ())) >= count:
                 return {p: at[min(times, len(at)) - 1] + 1 for p, at in places.items() if at}
-        if count == 0:
-            return {}
         if all(self._is_beyond(p, end.transaction) for p in partitions):
-            # Later ones stand in every partition, so no more of it will come: a start in the middle of it, or an
-            # end that a restarted connector sent again without its events.
+            # Later ones stand in every partition, so no more of it will come: the start was in the middle of it.
             return {p: at[0] + 1 for p, at in places.items() if at and at[0] == 0}
         return None
 
@@ -156,9 +184,8 @@ class Aligner:
         )
 
 
-def _is_endless(waiting: deque[Stretch], known: set[str]) -> bool:
-    # Ends come in the order of the transactions: if a later one has its end, this one's is gone.
-    return waiting[0].transaction not in known and any(later.transaction in known for later in waiting)
+def _length(ranges: Iterable[tuple[int, int]]) -> int:
+    return sum(last - first + 1 for first, last in merged(ranges))
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -162,11 +162,3 @@ def read_spans(properties: Mapping[str, str], spans: Iterable[Span], *, wait: fl
     finally:
         lane.close()
     return pa.concat_tables(pieces).combine_chunks()
-
-
-def checked(client: Consumer, places: Mapping[Place, int], *, timeout: float) -> Iterator[SourceError]:
-    """What is wrong with places to go on from: removed by the broker, or beyond its end."""
-    for (topic, number), at in places.items():
-        low, high = client.get_watermark_offsets(TopicPartition(topic, number), timeout=timeout)
-        if not low <= at <= high:
-            yield removed((topic, number), at)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headwater.errors import StateError
@@ -115,3 +115,37 @@ def _spans_text(spans: Mapping[str, tuple[Span, ...]]) -> str:
 
 def _spans_of(text: str) -> dict[str, tuple[Span, ...]]:
     return {table: tuple(Span(*part) for part in parts) for table, parts in json.loads(text).items()}
+
+
+def between(before: Vector, after: Vector, tables: Mapping[str, object]) -> dict[str, tuple[Span, ...]]:
+    """The spans from one vector to another, of tables that have any."""
+    found = {}
+    for table in tables:
+        parts = [
+            Span(*place, before[table].get(place, 0), at)
+            for place, at in after[table].items()
+            if at > before[table].get(place, 0)
+        ]
+        if parts:
+            found[table] = tuple(parts)
+    return found
+
+
+def covers(vector: Vector, goal: Vector) -> bool:
+    """True if a vector is nowhere before a goal."""
+    return all(vector[t].get(p, 0) >= at for t, places in goal.items() for p, at in places.items())
+
+
+def count(vector: Vector) -> int:
+    """How many messages lie before a vector."""
+    return sum(at for places in vector.values() for at in places.values())
+
+
+def joined(spans: Sequence[Span]) -> list[Span]:
+    """Spans of one partition that follow each other as one."""
+    found: dict[tuple[str, int], Span] = {}
+    for span in spans:
+        known = found.get((span.topic, span.partition))
+        begin = span.begin if known is None else known.begin
+        found[span.topic, span.partition] = replace(span, begin=begin)
+    return list(found.values())

@@ -124,7 +124,7 @@ class Reader:
         taken = {}
         for table, parts in spans.items():
             rows = pa.concat_tables(self._rows.pop(table, [as_columns([])])).combine_chunks()
-            inside = pa.array([False] * len(rows))
+            inside = pa.array([False] * len(rows), pa.bool_())
             for span in parts:
                 here = pc.and_(
                     pc.equal(rows["topic"], span.topic), pc.equal(rows["partition"], span.partition)

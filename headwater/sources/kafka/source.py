@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import KafkaException
 
 from headwater.errors import SourceError
 from headwater.kafka.problems import problem_as
@@ -22,14 +22,14 @@ from headwater.log.positions import Position
 from headwater.options import revealed
 from headwater.sources.base import Report, SourceContext, SourceTable
 from headwater.sources.kafka import startup, topics
-from headwater.sources.kafka.lane import Place, checked, opened, read_spans
-from headwater.sources.kafka.ledger import Entry, Ledger, Vector
+from headwater.sources.kafka.asking import Asking
+from headwater.sources.kafka.lane import Place, read_spans
+from headwater.sources.kafka.ledger import Entry, Ledger, Vector, between, count, covers, joined
 from headwater.sources.kafka.reader import Reader, ends_of
 
 EPOCH = 40
 """The bits of a position that count messages; above them stands how many goals were reached."""
 
-ASK_SECONDS = 10.0
 AGAIN_SECONDS = 60.0
 
 
@@ -45,7 +45,7 @@ class KafkaSource:
         self._goal: Vector | None = None
         self._trouble: str | None = None
         self._look_again = 0.0
-        self._asking: dict[frozenset[tuple[str, str]], Consumer] = {}
+        self._asking = Asking()
 
     def start(self, after: Position | None) -> Position | None:
         """Find the topics, and the place of each partition; a table that joins begins as its options say."""
@@ -54,10 +54,10 @@ class KafkaSource:
         self._ledger = Ledger(self._context.folder)
         try:
             servers = topics.servers_of(self._tables, chosen, known)
-            bounds = {}
+            bounds: dict[str, Mapping[Place, int]] = {}
             for name, table in self._tables.items():
                 places = topics.places_of(chosen[name], known)
-                ends = startup.bounds(self._client(table.options.properties), places, table=table)
+                ends = startup.bounds(self._asking.client(table.options.properties), places, table=table)
                 bounds |= {name: ends} if ends is not None else {}
             properties = {name: table.options.properties for name, table in self._tables.items()}
             self._reader = Reader(properties, tuple(servers), bounds)
@@ -108,9 +108,7 @@ class KafkaSource:
     def close(self) -> None:
         """Leave the cluster."""
         self._reader.close()
-        for client in self._asking.values():
-            client.close()
-        self._asking = {}
+        self._asking.close()
         if hasattr(self, "_ledger"):
             self._ledger.close()
 
@@ -132,17 +130,17 @@ class KafkaSource:
             kept = base.vector.get(name) if base is not None else None
             is_new = kept is None or (table.anew and after is not None)
             joined = joined or is_new
-            client = self._client(table.options.properties)
+            client = self._asking.client(table.options.properties)
             is_kept = kept is not None and not is_new
             vector[name] = dict(kept or {}) if is_kept else startup.begins(client, places, table=table)
         for server in self._reader.servers:
             at = base.vector.get(ends_of(server)) if base is not None else None
-            first = startup.marks(self._client(server.properties), [(server.ends, 0)])
-            vector[ends_of(server)] = at or {place: low for place, (low, _) in first.items()}
+            vector[ends_of(server)] = at or self._asking.begins(server.properties, [(server.ends, 0)])
         if base is None:
-            self._ledger.add(Entry(_count(vector), vector, {}))
+            self._ledger.add(Entry(count(vector), vector, {}))
             return True
-        self._check(base.vector)
+        for name, table in self._tables.items():
+            self._asking.check(table.options.properties, base.vector.get(name, {}))
         for entry in [base, *self._ledger.after(base.position)]:
             moved = {
                 n: entry.vector.get(n, at) if not self._joins(n, base) else at for n, at in vector.items()
@@ -154,19 +152,6 @@ class KafkaSource:
         table = self._tables.get(name)
         return name not in base.vector or (table is not None and table.anew and base.position > 0)
 
-    def _client(self, properties: Mapping[str, str]) -> Consumer:
-        """A consumer that only answers questions."""
-        known = frozenset(properties.items())
-        if known not in self._asking:
-            self._asking[known] = opened(properties)
-        return self._asking[known]
-
-    def _check(self, vector: Vector) -> None:
-        for name, table in self._tables.items():
-            client = self._client(table.options.properties)
-            for wrong in checked(client, vector.get(name, {}), timeout=ASK_SECONDS):
-                raise wrong
-
     def _entry(self, after: Position | None) -> Entry:
         found = self._ledger.first() if after is None else self._ledger.find(after.value)
         assert found is not None, f"position {after} was never delivered"
@@ -175,13 +160,13 @@ class KafkaSource:
     def _next(self, base: Entry) -> Entry | None:
         """The entry for what the reader has; None if that is nothing."""
         vector = self._reader.vector()
-        spans = _between(base.vector, vector, self._tables)
+        spans = between(base.vector, vector, self._tables)
         epoch = base.position >> EPOCH
         if self._goal is not None and self._reader.reached(self._goal):
             epoch += 1
         elif not spans:
             return None
-        return Entry(max(base.position + 1, (epoch << EPOCH) + _count(vector)), vector, spans)
+        return Entry(max(base.position + 1, (epoch << EPOCH) + count(vector)), vector, spans)
 
     def _large(self, base: Entry, limit: int) -> Entry | None:
         """Where much more waits than travels through here, spans of it for the executors to read."""
@@ -198,12 +183,12 @@ class KafkaSource:
             table: {place: min(at, base.vector[table][place] + share) for place, at in places.items()}
             for table, places in ends.items()
         }
-        spans = _between(base.vector, vector, self._tables)
+        spans = between(base.vector, vector, self._tables)
         epoch = base.position >> EPOCH
-        if self._goal is not None and _covers(vector, self._goal):
+        if self._goal is not None and covers(vector, self._goal):
             epoch += 1
         self._reader.holds_rows = False
-        return Entry(max(base.position + 1, (epoch << EPOCH) + _count(vector)), vector, spans)
+        return Entry(max(base.position + 1, (epoch << EPOCH) + count(vector)), vector, spans)
 
     def _delivered(self, entry: Entry) -> Delivery:
         base_epoch = entry.position >> EPOCH
@@ -255,10 +240,7 @@ class KafkaSource:
         properties |= {name: table.options.properties for name, table in self._tables.items()}
         try:
             return {
-                table: {
-                    place: high
-                    for place, (_, high) in startup.marks(self._client(properties[table]), places).items()
-                }
+                table: self._asking.ends(properties[table], places)
                 for table, places in vector.items()
                 if table in properties
             }
@@ -278,8 +260,7 @@ class KafkaSource:
         for name, table in self._tables.items():
             wanted = topics.places_of(topics.topics_of(table, known), known)
             new = [place for place in wanted if place not in vector[name]]
-            found = startup.marks(self._client(table.options.properties), new)
-            vector[name] |= {place: low for place, (low, _) in found.items()}
+            vector[name] |= self._asking.begins(table.options.properties, new)
         if vector == base.vector:
             return base
         self._at = None
@@ -315,35 +296,3 @@ class KafkaSource:
         found = problem_as(SourceError, problem, table.options.properties, place=table.place)
         assert isinstance(found, SourceError)
         return found
-
-
-def _between(before: Vector, after: Vector, tables: Mapping[str, object]) -> dict[str, tuple[Span, ...]]:
-    """The spans from one vector to another, of tables that have any."""
-    found = {}
-    for table in tables:
-        parts = [
-            Span(*place, before[table].get(place, 0), at)
-            for place, at in after[table].items()
-            if at > before[table].get(place, 0)
-        ]
-        if parts:
-            found[table] = tuple(parts)
-    return found
-
-
-def _covers(vector: Vector, goal: Vector) -> bool:
-    return all(vector[t].get(p, 0) >= at for t, places in goal.items() for p, at in places.items())
-
-
-def _count(vector: Vector) -> int:
-    return sum(at for places in vector.values() for at in places.values())
-
-
-def joined(spans: Sequence[Span]) -> list[Span]:
-    """Spans of one partition that follow each other as one."""
-    found: dict[Place, Span] = {}
-    for span in spans:
-        known = found.get((span.topic, span.partition))
-        begin = span.begin if known is None else known.begin
-        found[span.topic, span.partition] = replace(span, begin=begin)
-    return list(found.values())

@@ -9,9 +9,8 @@ from confluent_kafka import Consumer, TopicPartition
 
 from headwater.errors import OptionError, SourceError
 from headwater.sources.base import SourceTable
+from headwater.sources.kafka.asking import ASK_SECONDS, marks
 from headwater.sources.kafka.lane import Place
-
-ASK_SECONDS = 10.0
 
 UNBOUNDED = "unbounded"
 
@@ -19,19 +18,19 @@ UNBOUNDED = "unbounded"
 def begins(client: Consumer, places: Iterable[Place], *, table: SourceTable) -> dict[Place, int]:
     """The first place to read in each partition, by `scan.startup.mode`."""
     options = table.options
-    marks = marks(client, places)
+    found = marks(client, places)
     match options.startup_mode:
         case "latest-offset":
-            return {place: high for place, (_, high) in marks.items()}
+            return {place: high for place, (_, high) in found.items()}
         case "group-offsets":
-            return _of_group(client, marks, options.properties)
+            return _of_group(client, found, options.properties)
         case "timestamp":
-            return _at_time(client, marks, _moment(table, options.startup_timestamp, "scan.startup"))
+            return _at_time(client, found, _moment(table, options.startup_timestamp, "scan.startup"))
         case "specific-offsets":
             wanted = _specific(table, options.startup_offsets, "scan.startup")
-            return {place: wanted.get(place[1], low) for place, (low, _) in marks.items()}
+            return {place: wanted.get(place[1], low) for place, (low, _) in found.items()}
         case _:
-            return {place: low for place, (low, _) in marks.items()}
+            return {place: low for place, (low, _) in found.items()}
 
 
 def bounds(client: Consumer, places: Iterable[Place], *, table: SourceTable) -> dict[Place, int] | None:
@@ -39,26 +38,17 @@ def bounds(client: Consumer, places: Iterable[Place], *, table: SourceTable) -> 
     options = table.options
     if options.bounded_mode == UNBOUNDED:
         return None
-    marks = marks(client, places)
+    found = marks(client, places)
     match options.bounded_mode:
         case "latest-offset":
-            return {place: high for place, (_, high) in marks.items()}
+            return {place: high for place, (_, high) in found.items()}
         case "group-offsets":
-            return _of_group(client, marks, options.properties)
+            return _of_group(client, found, options.properties)
         case "timestamp":
-            return _at_time(client, marks, _moment(table, options.bounded_timestamp, "scan.bounded"))
+            return _at_time(client, found, _moment(table, options.bounded_timestamp, "scan.bounded"))
         case _:
             wanted = _specific(table, options.bounded_offsets, "scan.bounded")
-            return {place: wanted.get(place[1], high) for place, (_, high) in marks.items()}
-
-
-def marks(client: Consumer, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
-    """The first place of each partition and the one after its last."""
-    found = {}
-    for topic, number in places:
-        low, high = client.get_watermark_offsets(TopicPartition(topic, number), timeout=ASK_SECONDS)
-        found[topic, number] = (low, high)
-    return found
+            return {place: wanted.get(place[1], high) for place, (_, high) in found.items()}
 
 
 def _of_group(

@@ -91,7 +91,7 @@ def places_of(topics: Sequence[str], known: Mapping[str, int]) -> list[Place]:
 
 def is_debezium(table: SourceTable) -> bool:
     """True if a table's messages are events of Debezium."""
-    formats = formats_of(table.options, table.schema, place=table.place)
+    formats = formats_of(table.options, table.schema, place=table.place, metadata=table.metadata)
     return isinstance(formats.value, DebeziumJson)
 
 

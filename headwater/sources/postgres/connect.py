@@ -15,7 +15,7 @@ from headwater.options import Secret
 from headwater.sources.postgres.options import PostgresOptions
 
 # Values are read as text: whatever shapes that text is fixed here, equal for snapshot and stream.
-_TEXT_SETTINGS = (
+TEXT_SETTINGS = (
     "DateStyle=ISO,YMD",
     "TimeZone=UTC",
     "IntervalStyle=postgres",
@@ -59,7 +59,7 @@ def address_of(options: PostgresOptions, application: str) -> Address:
 
 def connect(address: Address) -> Any:
     """A connection for queries, in autocommit."""
-    opened = _open(address, (*_TEXT_SETTINGS, *_SERVER_ALIVE, "statement_timeout=0"), None)
+    opened = _open(address, (*TEXT_SETTINGS, *_SERVER_ALIVE, "statement_timeout=0"), None)
     opened.autocommit = True
     return opened
 
@@ -95,7 +95,7 @@ def meaning(error: psycopg2.Error) -> SourceError:
 
 def connect_replication(address: Address) -> Any:
     """A connection that speaks the replication protocol."""
-    settings = (*_TEXT_SETTINGS, *_SERVER_ALIVE, *_STREAM_SETTINGS)
+    settings = (*TEXT_SETTINGS, *_SERVER_ALIVE, *_STREAM_SETTINGS)
     return _open(address, settings, psycopg2.extras.LogicalReplicationConnection)
 
 

@@ -5,13 +5,10 @@ The server's rows arrive on one thread while another types and writes them; both
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as pc
 from psycopg2 import sql
 
 from headwater.log.events import INSERT, WEIGHTS, event_schema
@@ -20,10 +17,9 @@ from headwater.log.store import LogWriter
 from headwater.log.text_values import typed_column
 from headwater.sources.base import Report
 from headwater.sources.postgres.checks import Pair
+from headwater.sources.postgres.copied import RowChunks, texts_of
 from headwater.sources.postgres.server import relation
 from headwater.sources.postgres.types import family
-
-CHUNK_BYTES = 2_000_000
 
 Progress = Callable[[Report], None]
 """Hears how far the first rows of a table are."""
@@ -53,7 +49,7 @@ class Snapshot:
         typer = _Typer(pair, position, log.seq)
         done = 0
 
-        def take(chunk: bytes) -> None:
+        def take(chunk: list[bytes]) -> None:
             nonlocal done
             events = typer.events(chunk)
             stream.write(events)
@@ -66,7 +62,7 @@ class Snapshot:
             relation(pair.found),
         )
         progress(Report("snapshot", pair.declared.name, 0, pair.found.estimate))
-        with _Chunks(take) as chunks:
+        with RowChunks(take) as chunks:
             self._cursor.copy_expert(command, chunks)
         log.seq = typer.seq
         return stream.close()
@@ -85,30 +81,17 @@ class _Typer:
         self._position = position
         self.seq = seq
         self._schema = event_schema(pair.declared.schema)
-        # An empty field is NULL and "" is an empty string: the server quotes the latter.
-        texts = {f"f{i}": pa.string() for i in range(len(pair.declared.schema.columns))}
-        self._convert = pc.ConvertOptions(
-            column_types=texts, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
-        )
-        self._parse = pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 
-    def events(self, chunk: bytes) -> pa.Table:
-        # One block, whatever the size: a value may be longer than any block one would choose.
-        read = pc.ReadOptions(autogenerate_column_names=True, block_size=len(chunk) + 1, use_threads=False)
-        texts = pc.read_csv(
-            pa.BufferReader(chunk),
-            read_options=read,
-            parse_options=self._parse,
-            convert_options=self._convert,
-        )
-        count = texts.num_rows
+    def events(self, chunk: list[bytes]) -> pa.Table:
+        texts = texts_of(chunk, len(self._pair.declared.schema.columns))
+        count = len(texts[0])
         columns = []
         for i, column in enumerate(self._pair.declared.schema):
             found = self._pair.found.column(column.name)
             assert found is not None
             columns.append(
                 typed_column(
-                    _whole(texts.column(i)),
+                    texts[i],
                     column,
                     family=family(found.type),
                     table=self._pair.declared.name,
@@ -122,56 +105,3 @@ class _Typer:
         columns.append(pa.nulls(count, self._schema.types[-1]))
         self.seq += count
         return pa.Table.from_arrays(columns, schema=self._schema)
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-class _Chunks:
-    """A file to write rows to; a second thread takes them in chunks.
-
-    The server sends whole rows, so that a chunk never ends within one.
-    """
-
-    def __init__(self, take: Callable[[bytes], None]) -> None:
-        self._take = take
-        self._rows: list[bytes] = []
-        self._size = 0
-        self._queue: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, name="snapshot", daemon=True)
-
-    def __enter__(self) -> _Chunks:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self._rows:
-            self._hand_over()
-        self._queue.put(None)
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def write(self, row: bytes) -> int:
-        self._rows.append(row)
-        self._size += len(row)
-        if self._size >= CHUNK_BYTES:
-            self._hand_over()
-        return len(row)
-
-    def _hand_over(self) -> None:
-        if self._error is not None:
-            raise InterruptedError("the rows can no longer be taken")
-        self._queue.put(b"".join(self._rows))
-        self._rows, self._size = [], 0
-
-    def _work(self) -> None:
-        while (chunk := self._queue.get()) is not None:
-            if self._error is not None:
-                continue
-            try:
-                self._take(chunk)
-            except BaseException as error:  # noqa: BLE001  # it is raised on the thread that waits
-                self._error = error

@@ -1,0 +1,69 @@
+"""`headwater topics`: what a Kafka cluster holds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # it is there, its stubs hide it
+from rich.box import ASCII, ROUNDED
+from rich.console import Console
+from rich.table import Table
+
+from headwater.cli.cluster import complaining, properties_of
+from headwater.cli.stop import Stop
+from headwater.kafka.clients import ASK_SECONDS, admin, topics
+
+EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]  # as the import
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic and about how many messages are in it: what was compacted away or aborted is counted too."""
+
+    name: str
+    partitions: int
+    messages: int
+
+
+def topics_command(given: argparse.Namespace) -> int:
+    """Print the topics of a cluster."""
+    properties = properties_of(given)
+    with Stop(), complaining(properties):
+        known = topics(properties)
+        wanted = {name: count for name, count in known.items() if given.internal or not name.startswith("_")}
+        found = list_topics(properties, wanted)
+    print_topics(found, sys.stdout)
+    return 0
+
+
+def list_topics(properties: Mapping[str, str], partitions: Mapping[str, int]) -> list[Topic]:
+    """The topics with their messages, asked for all partitions at once."""
+    places = [TopicPartition(name, number) for name, count in partitions.items() for number in range(count)]
+    client = admin(properties)
+    first, last = (
+        client.list_offsets(dict.fromkeys(places, spec), request_timeout=ASK_SECONDS) if places else {}
+        for spec in (EARLIEST, LATEST)
+    )
+    counts = dict.fromkeys(partitions, 0)
+    for place in places:
+        counts[place.topic] += last[place].result().offset - first[place].result().offset
+    return [Topic(name, partitions[name], counts[name]) for name in sorted(partitions)]
+
+
+def print_topics(found: Sequence[Topic], out: TextIO) -> None:
+    """A line for each topic."""
+    if not found:
+        print("there are no topics", file=out)
+        return
+    drawn = Table(box=ROUNDED if out.isatty() else ASCII)
+    drawn.add_column("topic", no_wrap=True)
+    drawn.add_column("partitions", justify="right")
+    drawn.add_column("messages", justify="right")
+    for topic in found:
+        drawn.add_row(topic.name, str(topic.partitions), f"{topic.messages:,}")
+    Console(file=out, width=None if out.isatty() else 10_000, markup=False, highlight=False).print(drawn)

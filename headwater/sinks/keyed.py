@@ -1,0 +1,102 @@
+"""Changes of a table with a key as one row a key, in pieces that fit in memory.
+
+-1 | 1 | a
++1 | 1 | b      come: (1, b)
+-1 | 2 | c      gone: (2, c)
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.changes.change_set import ChangeSet, weighted_schema
+from headwater.formats.encode_json import JsonText, objects
+from headwater.schema import WEIGHT
+from headwater.sinks.base import SinkTable
+from headwater.sinks.by_key import two_rows
+
+PIECE_ROWS = 200_000
+"""Up to so many weighted rows are held at once; more are first split by key into files."""
+
+MOST_BUCKETS = 256
+
+
+@dataclass(frozen=True)
+class Piece:
+    """All changes of some keys: `gone` are the last rows of keys that have none now, `come` are the new rows."""
+
+    gone: pa.Table
+    come: pa.Table
+
+
+def pieces(table: SinkTable, changes: ChangeSet, *, piece_rows: int = PIECE_ROWS) -> Iterator[Piece]:
+    """The changes of a table with a key, each key in one piece; two new rows of one key are an error."""
+    if changes.count <= piece_rows:
+        yield _piece(table, changes.table())
+        return
+    count = min(MOST_BUCKETS, -(-changes.count // piece_rows))
+    with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
+        for path in _buckets(table, changes, count=count, folder=Path(folder)):
+            with pa.OSFile(str(path)) as file:
+                yield _piece(table, pa.ipc.open_file(file).read_all())
+            path.unlink()
+
+
+def identities(table: SinkTable, rows: pa.Table | pa.RecordBatch) -> pa.Array:
+    """One text for each row that is equal for equal keys."""
+    fields = [(name, _one(rows.column(name))) for name in table.schema.key]
+    return objects(fields, JsonText())
+
+
+def _piece(table: SinkTable, rows: pa.Table) -> Piece:
+    came = pc.greater(rows.column(WEIGHT), 0)
+    come, gone = rows.filter(came), rows.filter(pc.invert(came))
+    keys = identities(table, come)
+    if len(pc.unique(keys)) < len(keys):
+        come = _last_of_each(table, come, keys)
+    if gone.num_rows:
+        gone = gone.filter(pc.invert(pc.is_in(identities(table, gone), value_set=keys)))
+    return Piece(gone, come)
+
+
+def _last_of_each(table: SinkTable, come: pa.Table, keys: pa.Array) -> pa.Table:
+    numbered = pa.table({"key": keys, "row": pa.array(range(len(keys)), pa.int64())})
+    if table.append_only:
+        last = numbered.group_by("key").aggregate([("row", "max")]).column("row_max")
+        return come.take(last.combine_chunks().sort())
+    counted = pc.value_counts(keys)
+    twice = counted.field("values").filter(pc.greater(counted.field("counts"), 1))[0]
+    rows = come.filter(pc.equal(keys, twice)).select(table.schema.names).slice(0, 2).to_pylist()
+    raise two_rows(
+        table,
+        [rows[0][name] for name in table.schema.key],
+        [tuple(row.values()) for row in rows],
+    )
+
+
+def _buckets(table: SinkTable, changes: ChangeSet, *, count: int, folder: Path) -> list[Path]:
+    """The changes in files, every key in one of them."""
+    schema = weighted_schema(changes.schema)
+    paths = [folder / f"{number}.arrow" for number in range(count)]
+    with ExitStack() as closing:
+        writers = [closing.enter_context(pa.ipc.new_file(str(path), schema)) for path in paths]
+        for batch in changes.batches():
+            texts = identities(table, batch).to_pylist()
+            places = pa.array([zlib.crc32(text.encode()) % count for text in texts], pa.int32())
+            for number, writer in enumerate(writers):
+                part = batch.filter(pc.equal(places, number))
+                if part.num_rows:
+                    writer.write_batch(part)
+    return paths
+
+
+def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column if isinstance(column, pa.Array) else column.combine_chunks()

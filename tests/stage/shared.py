@@ -1,0 +1,152 @@
+"""The services all tests of a run share, as a test sees them: addresses, and fresh names to work under."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from headwater.services.certificates import Certificates
+
+READ_SECONDS = 30.0
+
+
+def fresh(hint: str) -> str:
+    """A name nobody has used: `orders-3f2a91c0`."""
+    return f"{hint}-{uuid.uuid4().hex[:8]}"
+
+
+@dataclass(frozen=True)
+class SharedKafka:
+    """A broker with four listeners: plain, client certificates, SCRAM over TLS, PLAIN."""
+
+    address: str
+    ssl_address: str
+    scram_address: str
+    password_address: str
+    user: str
+    password: str
+    folder: str
+
+    @property
+    def certificates(self) -> Certificates:
+        """What clients of the SSL and SCRAM listeners need."""
+        return Certificates(Path(self.folder))
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """librdkafka's settings for the plain listener."""
+        return {"bootstrap.servers": self.address}
+
+    @property
+    def ssl(self) -> dict[str, str]:
+        """librdkafka's settings for a client with a certificate."""
+        return {
+            "bootstrap.servers": self.ssl_address,
+            "security.protocol": "SSL",
+            "ssl.ca.location": str(self.certificates.authority),
+            "ssl.certificate.location": str(self.certificates.client_certificate),
+            "ssl.key.location": str(self.certificates.client_key),
+        }
+
+    @property
+    def scram(self) -> dict[str, str]:
+        """librdkafka's settings for SCRAM-SHA-512 over TLS."""
+        return {
+            "bootstrap.servers": self.scram_address,
+            "security.protocol": "SASL_SSL",
+            "sasl.mechanism": "SCRAM-SHA-512",
+            "ssl.ca.location": str(self.certificates.authority),
+            "sasl.username": self.user,
+            "sasl.password": self.password,
+        }
+
+    @property
+    def login(self) -> dict[str, str]:
+        """librdkafka's settings for PLAIN in the clear."""
+        return {
+            "bootstrap.servers": self.password_address,
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": self.user,
+            "sasl.password": self.password,
+        }
+
+    def topic(
+        self, hint: str = "topic", *, partitions: int = 1, settings: Mapping[str, str] | None = None
+    ) -> str:
+        """Make a topic with a fresh name."""
+        name = fresh(hint)
+        new = NewTopic(name, partitions, 1, config=dict(settings or {}))
+        # Kept until the answer is there: a client that nobody holds gives up its requests.
+        client = AdminClient(self.plain)
+        client.create_topics([new])[name].result(READ_SECONDS)
+        return name
+
+    def write(
+        self, topic: str, values: Iterable[bytes | tuple[bytes | None, bytes | None]], **settings: str
+    ) -> None:
+        """Write values, or (key, value) pairs, and wait until the broker has them."""
+        producer = Producer({**self.plain, "linger.ms": "0", **settings})
+        for given in values:
+            key, value = given if isinstance(given, tuple) else (None, given)
+            producer.produce(topic, value, key)
+        assert producer.flush(READ_SECONDS) == 0
+
+    def write_transaction(self, topic: str, values: Iterable[bytes]) -> None:
+        """Write values in one transaction of a producer of its own."""
+        producer = Producer({**self.plain, "transactional.id": fresh("writer")})
+        producer.init_transactions(READ_SECONDS)
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(topic, value)
+        producer.commit_transaction(READ_SECONDS)
+
+    def remove_before(self, topic: str, offset: int) -> None:
+        """Remove the messages of a topic's first partition before an offset, as its retention would."""
+        client = AdminClient(self.plain)
+        asked = client.delete_records([TopicPartition(topic, 0, offset)])
+        for answer in asked.values():
+            answer.result(READ_SECONDS)
+
+    def read(self, topic: str, count: int, **settings: str) -> list[tuple[bytes | None, bytes | None]]:
+        """The first `count` keys and values of a topic, committed ones only; waits until they are there."""
+        group = {"group.id": fresh("reader"), "auto.offset.reset": "earliest", "enable.auto.commit": "false"}
+        consumer = Consumer({**self.plain, **group, **settings})
+        partitions = consumer.list_topics(topic, timeout=READ_SECONDS).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        found: list[tuple[bytes | None, bytes | None]] = []
+        deadline = time.monotonic() + READ_SECONDS
+        try:
+            while len(found) < count:
+                assert time.monotonic() < deadline, f"{topic} has {len(found)} of {count} messages"
+                for message in consumer.consume(count - len(found), timeout=0.2):
+                    assert message.error() is None, message.error()
+                    found.append((message.key(), message.value()))
+        finally:
+            consumer.close()
+        return found
+
+
+@dataclass(frozen=True)
+class SharedConnect:
+    """A Connect worker with Debezium's Postgres connector, on the shared Kafka."""
+
+    url: str
+    kafka: SharedKafka
+
+
+@dataclass(frozen=True)
+class SharedOpenSearch:
+    """An OpenSearch node."""
+
+    url: str
+
+    def index(self, hint: str = "index") -> str:
+        """A name for an index that is not there yet."""
+        return fresh(hint)
