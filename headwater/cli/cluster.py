@@ -15,6 +15,9 @@ from headwater.errors import HeadwaterError, SourceError, UsageError
 from headwater.kafka.problems import problem_as
 from headwater.sql.interpolate import resolve
 
+ANSWER_SECONDS = 5.0
+"""So long a person waits for a broker's first answer."""
+
 _SERVERS = ("bootstrap.servers", "metadata.broker.list")
 
 

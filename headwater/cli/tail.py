@@ -10,7 +10,7 @@ from contextlib import closing
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from rich.console import Console
 
-from headwater.cli.cluster import complaining, missing_topic, properties_of
+from headwater.cli.cluster import ANSWER_SECONDS, complaining, missing_topic, properties_of
 from headwater.cli.envelope import read_value
 from headwater.cli.stop import Stop
 from headwater.cli.tail_view import line_of
@@ -25,7 +25,7 @@ def tail_command(given: argparse.Namespace) -> int:
     properties = properties_of(given)
     subject = f"topic '{given.topic}'"
     with Stop(), complaining(properties, subject):
-        known = topics(properties)
+        known = topics(properties, ANSWER_SECONDS)
         if given.topic not in known:
             raise missing_topic(given.topic, known)
         reader = consumer(properties, enable_auto_commit=False, auto_offset_reset="earliest")

@@ -14,7 +14,7 @@ from rich.box import ASCII, ROUNDED
 from rich.console import Console
 from rich.table import Table
 
-from headwater.cli.cluster import complaining, properties_of
+from headwater.cli.cluster import ANSWER_SECONDS, complaining, properties_of
 from headwater.cli.stop import Stop
 from headwater.kafka.clients import ASK_SECONDS, admin, topics
 
@@ -34,7 +34,7 @@ def topics_command(given: argparse.Namespace) -> int:
     """Print the topics of a cluster."""
     properties = properties_of(given)
     with Stop(), complaining(properties):
-        known = topics(properties)
+        known = topics(properties, ANSWER_SECONDS)
         wanted = {name: count for name, count in known.items() if given.internal or not name.startswith("_")}
         found = list_topics(properties, wanted)
     print_topics(found, sys.stdout)

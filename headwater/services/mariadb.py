@@ -25,7 +25,7 @@ from headwater.services.ports import free_port
 from headwater.services.postgres_files import let_enter, owner_of
 from headwater.services.process import Launch, Lifetime, Server
 
-MAKE_FLAGS = {"bootstrap": "ON", "enforce-storage-engine": "", "max-allowed-packet": "8M"}
+MAKE_FLAGS = {"enforce-storage-engine": "", "max-allowed-packet": "8M"}
 
 SYSTEM_TABLES = ("mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql")
 
@@ -64,7 +64,7 @@ class MariadbServer(Server):
             let_enter(program.parent)
             let_enter(self.folder)
         begin = [str(program), "--no-defaults", f"--basedir={tree / 'usr'}"]
-        make = [*begin, *flags(MAKE_FLAGS)]
+        make = [*begin, "--bootstrap", *flags(MAKE_FLAGS)]
         make_data(self.folder, make, owner=owner, environ=environ, said=_system_tables(tree))
         own = {"port": str(self.port), "datadir": str(self.folder / "data")}
         given = {**SETTINGS, **self._settings, **own}

@@ -94,7 +94,6 @@ class Server:
             require_free(port, self.name)
         self.folder.mkdir(parents=True, exist_ok=True)
         launch = self.launch()
-        (self.folder / "pid").unlink(missing_ok=True)
         self._process = self._launch(launch)
         try:
             if not self._came_up(self._process):
@@ -141,7 +140,12 @@ class Server:
         self.stop()
 
     def _launch(self, launch: Launch) -> subprocess.Popen[bytes]:
-        environ = {**os.environ, **launch.environ, "HEADWATER_PID_FILE": str(self.folder / "pid")}
+        number = self.folder / "pid"
+        number.write_text("")
+        if "user" in launch.owner:
+            # The shell runs as this user, who may write nothing else in the folder.
+            os.chown(number, launch.owner["user"], -1)
+        environ = {**os.environ, **launch.environ, "HEADWATER_PID_FILE": str(number)}
         # Truncated and not replaced: who follows the file sees the next start too.
         with self.log.open("wb") as log, _held(self._lifetime) as stdin:
             script = _STAY if self._lifetime is Lifetime.OWN else _GUARD

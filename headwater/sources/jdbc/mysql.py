@@ -80,17 +80,21 @@ class MysqlMoment:
         """All rows, one after the other as they arrive."""
         table = exp.table_(found.name, db=found.schema, quoted=True)
         query = exp.select(*(_selected(column) for column in columns)).from_(table)
-        with (
-            _told(f"table '{found.shown}'"),
-            self._connection.cursor(pymysql.cursors.SSCursor) as cursor,
-        ):
-            cursor.execute(query.sql(dialect="mysql"))
-            for rows in _chunks(cursor):
-                arrays = [
-                    array_of(list(values), column, wants_truth=column.families[:1] == ("bool",))
-                    for values, column in zip(zip(*rows, strict=True), columns, strict=True)
-                ]
-                take(Chunk(arrays, [repr(row).encode() for row in rows]))
+        cursor = self._connection.cursor(pymysql.cursors.SSCursor)
+        try:
+            with _told(f"table '{found.shown}'"):
+                cursor.execute(query.sql(dialect="mysql"))
+                for rows in _chunks(cursor):
+                    arrays = [
+                        array_of(list(values), column, wants_truth=column.families == ("bool",))
+                        for values, column in zip(zip(*rows, strict=True), columns, strict=True)
+                    ]
+                    take(Chunk(arrays, [repr(row).encode() for row in rows]))
+        except BaseException:
+            # A cursor that is closed reads on to the end; this one is to let go at once.
+            cursor.connection = None
+            raise
+        cursor.close()
 
     def tables(self) -> list[str]:
         """All tables and views."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
@@ -99,8 +99,9 @@ def described(found: Found, place: Place | None) -> Schema:
     return Schema(tuple(Column(c.name, c.type) for c in found.columns), found.key)
 
 
-def check_columns(found: Found, table: SourceTable) -> None:
-    """The table can be read as declared."""
+def chosen_columns(found: Found, table: SourceTable) -> list[FoundColumn]:
+    """The columns of a declared table at the server, each with the one way in which it is read."""
+    chosen = []
     for column in table.schema:
         at_server = found.column(column.name)
         if at_server is None:
@@ -113,7 +114,8 @@ def check_columns(found: Found, table: SourceTable) -> None:
             )
         if at_server.unread:
             raise _unread(found, at_server, table.place, "Leave the column out")
-        if at_server.family(column.type) is None:
+        family = at_server.family(column.type)
+        if family is None:
             natural = at_server.type
             raise SourceError(
                 f"column '{column.name}' of table '{found.shown}' cannot be read as {column.type}",
@@ -122,6 +124,8 @@ def check_columns(found: Found, table: SourceTable) -> None:
                 + ("." if natural == "string" else " or STRING, and cast it in a view."),
                 place=table.place,
             )
+        chosen.append(replace(at_server, families=(family,)))
+    return chosen
 
 
 def _unread(found: Found, column: FoundColumn, place: Place | None, way: str) -> SourceError:
@@ -134,11 +138,10 @@ def _unread(found: Found, column: FoundColumn, place: Place | None, way: str) ->
 
 
 def typed_columns(chunk: Chunk, found: Sequence[FoundColumn], table: SourceTable) -> list[pa.Array]:
-    """The columns of a chunk as declared."""
+    """The columns of a chunk as declared; `found` are those that `chosen_columns` gave."""
     made = []
     for texts, at_server, column in zip(chunk.columns, found, table.schema, strict=True):
-        family = at_server.family(column.type)
-        assert family is not None  # check_columns was asked
+        (family,) = at_server.families
         made.append(typed_column(texts, column, family=family, table=table.name, place=table.place))
     return made
 

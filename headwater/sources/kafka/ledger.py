@@ -21,6 +21,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS places (
     position INTEGER PRIMARY KEY, vector TEXT NOT NULL, spans TEXT NOT NULL, committed_at REAL
 );
+CREATE TABLE IF NOT EXISTS bounds (name TEXT PRIMARY KEY, vector TEXT NOT NULL);
 """
 
 
@@ -86,6 +87,17 @@ class Ledger:
         """What was delivered after a position was never used, and is told differently now."""
         with self._connection:
             self._connection.execute("DELETE FROM places WHERE position > ?", (position,))
+
+    def keep_bounds(self, bounds: Vector) -> None:
+        """Write down where the reading of some tables ends."""
+        rows = [(table, _vector_text({table: places})) for table, places in bounds.items()]
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?)", rows)
+
+    def bounds(self) -> Vector:
+        """Where the reading of tables ends, as it was written down."""
+        found = self._connection.execute("SELECT vector FROM bounds").fetchall()
+        return {table: places for (text,) in found for table, places in _vector_of(text).items()}
 
     def close(self) -> None:
         """Let the file go."""

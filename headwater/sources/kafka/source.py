@@ -54,17 +54,14 @@ class KafkaSource:
         self._ledger = Ledger(self._context.folder)
         try:
             servers = topics.servers_of(self._tables, chosen, known)
-            bounds: dict[str, Mapping[Place, int]] = {}
-            for name, table in self._tables.items():
-                places = topics.places_of(chosen[name], known)
-                ends = startup.bounds(self._asking.client(table.options.properties), places, table=table)
-                bounds |= {name: ends} if ends is not None else {}
+            bounds = self._bounds(after, chosen, known)
             properties = {name: table.options.properties for name, table in self._tables.items()}
             self._reader = Reader(properties, tuple(servers), bounds)
             joined = self._settle(after, chosen, known)
         except KafkaException as problem:
             raise self._refusal(problem) from None
-        self._report_servers(chosen, known)
+        for note in topics.notes(servers, self._tables, chosen=chosen, known=known):
+            self._context.report(Report("note", note))
         return self.now() if joined else None
 
     def read(
@@ -111,6 +108,22 @@ class KafkaSource:
         self._asking.close()
         if hasattr(self, "_ledger"):
             self._ledger.close()
+
+    def _bounds(
+        self, after: Position | None, chosen: Mapping[str, Sequence[str]], known: Mapping[str, int]
+    ) -> Vector:
+        """Where bounded tables end: decided when a table is first read, and kept."""
+        kept = self._ledger.bounds()
+        found: Vector = {}
+        for name, table in self._tables.items():
+            if name in kept and not (table.anew and after is not None):
+                found[name] = kept[name]
+                continue
+            places = topics.places_of(chosen[name], known)
+            ends = startup.bounds(self._asking.client(table.options.properties), places, table=table)
+            found |= {name: ends} if ends is not None else {}
+        self._ledger.keep_bounds(found)
+        return found
 
     def _settle(
         self, after: Position | None, chosen: Mapping[str, Sequence[str]], known: Mapping[str, int]
@@ -274,22 +287,6 @@ class KafkaSource:
         if trouble and trouble != self._trouble:
             self._context.report(Report("waiting", f"{trouble}; going on when it does"))
         self._trouble = trouble or self._trouble
-
-    def _report_servers(self, chosen: Mapping[str, Sequence[str]], known: Mapping[str, int]) -> None:
-        for server in self._reader.servers:
-            self._context.report(
-                Report(
-                    "note", f"batches of {server.name} end where its transactions do, as {server.ends} tells"
-                )
-            )
-        for name, table in self._tables.items():
-            missing = topics.missing_ends(table, chosen[name], known)
-            if missing is not None:
-                self._context.report(
-                    Report(
-                        "note", f"{name} is right by itself; there is no topic {missing} to tell transactions"
-                    )
-                )
 
     def _refusal(self, problem: KafkaException) -> SourceError:
         table = next(iter(self._tables.values()))

@@ -127,3 +127,19 @@ def missing_ends(table: SourceTable, topics: Sequence[str], known: Mapping[str, 
         return None
     names = {table.options.transactions or f"{server_name(t)}{NAMED_TRANSACTIONS}" for t in topics}
     return next((name for name in sorted(names) if known.get(name) != 1), None)
+
+
+def notes(
+    servers: Sequence[Server],
+    tables: Mapping[str, SourceTable],
+    *,
+    chosen: Mapping[str, Sequence[str]],
+    known: Mapping[str, int],
+) -> list[str]:
+    """How far the tables agree with each other, for whoever starts the pipeline."""
+    found = [f"batches of {s.name} end where its transactions do, as {s.ends} tells" for s in servers]
+    for name, table in tables.items():
+        missing = missing_ends(table, chosen[name], known)
+        if missing is not None:
+            found.append(f"{name} is right by itself; there is no topic {missing} to tell transactions")
+    return found

@@ -1,0 +1,120 @@
+"""What changed between two reads of a table, found by the digests of its rows.
+
+Both reads lie in Parquet files. Of each row only its digest is compared, in as many passes as keep memory bounded;
+then the rows that went or came are cut out of the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+DIGEST, BUCKET = "__hw_digest", "__hw_bucket"
+"""What a read keeps beside the columns: the digest of each row, and its first byte, by which passes divide rows."""
+
+MOST_PASSES = 256
+ROWS_AT_ONCE = 2_000_000
+BATCH_ROWS = 65_536
+
+
+def digest_columns(rows: Sequence[bytes]) -> list[pa.Array]:
+    """The digests of some rows, and their buckets."""
+    digests = [hashlib.blake2b(row, digest_size=16).digest() for row in rows]
+    return [pa.array(digests, pa.binary(16)), pa.array([digest[0] for digest in digests], pa.uint8())]
+
+
+def digest_fields() -> list[pa.Field]:
+    """How the columns of `digest_columns` are called."""
+    return [pa.field(DIGEST, pa.binary(16)), pa.field(BUCKET, pa.uint8())]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows, with all columns of the files, that came (+1) or went (-1)."""
+
+    rows: pa.Table
+    weight: int
+
+
+def difference(
+    old: Sequence[Path], new: Sequence[Path], *, rows_at_once: int = ROWS_AT_ONCE
+) -> Iterator[Piece]:
+    """The rows that only one of two reads has, each as often as the reads differ in it."""
+    total = sum(pq.read_metadata(path).num_rows for path in (*old, *new))
+    passes = 1
+    while passes < MOST_PASSES and total / passes > rows_at_once:
+        passes *= 2
+    for number in range(passes):
+        counted = _counted(old, new, passes=passes, number=number)
+        for files, weight, side in ((old, -1, "old"), (new, +1, "new")):
+            chosen = counted.filter(pc.greater(pc.multiply(counted.column("weight_sum"), weight), 0))
+            rows = pa.table(
+                {"row": chosen.column(f"{side}_min"), "times": pc.abs(chosen.column("weight_sum"))}
+            )
+            for cut in _cut(files, rows.sort_by("row")):
+                yield Piece(cut, weight)
+
+
+def _counted(old: Sequence[Path], new: Sequence[Path], *, passes: int, number: int) -> pa.Table:
+    """For each digest of a pass: how much more often the new read has it, and its first row in each."""
+    sides = [_digests(files, passes=passes, number=number) for files in (old, new)]
+    parts = []
+    for weight, (digests, rows) in zip((-1, +1), sides, strict=True):
+        nothing = pa.nulls(len(rows), pa.int64())
+        parts.append(
+            pa.table(
+                {
+                    "digest": digests,
+                    "weight": pa.repeat(pa.scalar(weight, pa.int64()), len(rows)),
+                    "old": rows if weight < 0 else nothing,
+                    "new": nothing if weight < 0 else rows,
+                }
+            )
+        )
+    whole = pa.concat_tables(parts)
+    return whole.group_by("digest").aggregate([("weight", "sum"), ("old", "min"), ("new", "min")])
+
+
+def _digests(files: Sequence[Path], *, passes: int, number: int) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """The digests of a pass and the numbers of their rows, counted over all files."""
+    digests, rows, begin = [pa.array([], pa.binary(16))], [pa.array([], pa.int64())], 0
+    for batch in _batches(files, [DIGEST, BUCKET]):
+        numbers = pa.array(range(begin, begin + batch.num_rows), pa.int64())
+        begin += batch.num_rows
+        mine = pc.equal(pc.bit_wise_and(batch.column(BUCKET), pa.scalar(passes - 1, pa.uint8())), number)
+        digests.append(batch.column(DIGEST).filter(mine))
+        rows.append(numbers.filter(mine))
+    return pa.chunked_array(digests), pa.chunked_array(rows)
+
+
+def _cut(files: Sequence[Path], wanted: pa.Table) -> Iterator[pa.Table]:
+    """The wanted rows of some files, each as many times as it is wanted; `wanted` is in the order of the rows."""
+    if not wanted.num_rows:
+        return
+    begin = 0
+    for batch in _batches(files, None):
+        end = begin + batch.num_rows
+        here = pc.and_(pc.greater_equal(wanted.column("row"), begin), pc.less(wanted.column("row"), end))
+        found = wanted.filter(here)
+        if found.num_rows:
+            yield pa.Table.from_batches([batch]).take(_repeated(found, begin))
+        begin = end
+
+
+def _repeated(found: pa.Table, begin: int) -> pa.Array:
+    rows = pc.subtract(found.column("row"), begin).combine_chunks()
+    if pc.max(found.column("times")).as_py() == 1:
+        return rows
+    pairs = zip(rows.to_pylist(), found.column("times").to_pylist(), strict=True)
+    return pa.array([row for row, times in pairs for _ in range(times)], pa.int64())
+
+
+def _batches(files: Sequence[Path], columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    for path in files:
+        yield from pq.ParquetFile(path).iter_batches(BATCH_ROWS, columns=columns)
