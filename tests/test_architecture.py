@@ -55,6 +55,7 @@ INNER_IMPORTS = {
     ("headwater.cli.main", "headwater.cli.inspect"): "--help answers at once, without Spark",
     ("headwater.cli.main", "headwater.cli.demo"): "--help answers at once, without Postgres",
     ("headwater.cli.main", "headwater.cli.demo_watch"): "--help answers at once, without Spark",
+    ("headwater.cli.main", "headwater.cli.services"): "--help answers at once, without Kafka's client",
     ("headwater.cli.main", "headwater.cli.connect"): "--help answers at once, without a client of HTTP",
     ("headwater.cli.main", "headwater.cli.topics"): "--help answers at once, without a client of Kafka",
     ("headwater.cli.main", "headwater.cli.tail"): "--help answers at once, without a client of Kafka",

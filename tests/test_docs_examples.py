@@ -29,7 +29,13 @@ from tests.operators.on_paper import PaperEngine
 
 HOUSE = Path(__file__).parent.parent
 PAGES = sorted([*HOUSE.glob("*.md"), *(HOUSE / "docs").rglob("*.md")])
-COLUMNS = {"accident_claims": Schema((Column("claim_id", "int"),), ("claim_id",))}
+_MEMBERS = Schema((Column("id", "int"), Column("insurance_company", "string")), ("id",))
+COLUMNS = {
+    "accident_claims": Schema((Column("claim_id", "int"),), ("claim_id",)),
+    "rates": Schema((Column("currency", "string"), Column("rate", "double")), ("currency",)),
+    "members": _MEMBERS,
+    "pg.postgres.claims.members": _MEMBERS,
+}
 """Columns of tables that the docs declare without any: those of a database that is not there."""
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(HOUSE)))

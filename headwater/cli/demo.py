@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from headwater.cli.stop import Stop
 from headwater.demo.claims import make_tables
-from headwater.demo.session import FOLDER, DemoFolder, Generator
+from headwater.demo.session import Generator, demo_folder
 from headwater.services.postgres import psql_path
 
 LISTEN_SECONDS = 0.2
@@ -17,7 +17,7 @@ LISTEN_SECONDS = 0.2
 
 def demo_command(given: argparse.Namespace) -> int:
     """Run the part of the demo that was typed."""
-    folder = DemoFolder(given.state or FOLDER)
+    folder = demo_folder(given.name, given.state)
     if given.demo == "psql":
         open_client(folder.uri(), given.sql)
     return generate_alone(given.uri or folder.uri(), given.rows, every=given.every)

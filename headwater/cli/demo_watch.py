@@ -9,7 +9,7 @@ from headwater.cli.render import choose_view
 from headwater.cli.run import follow, opened
 from headwater.cli.stop import Stop
 from headwater.demo.claims import EVERY_SECONDS, claims_sql
-from headwater.demo.session import FOLDER, DemoFolder, Generator, demo_database
+from headwater.demo.session import Generator, demo_database, demo_folder
 from headwater.sources.base import Report
 
 FOOTNOTE = "Ctrl-C stops. Change rows by hand in another terminal: headwater demo psql claims"
@@ -17,7 +17,7 @@ FOOTNOTE = "Ctrl-C stops. Change rows by hand in another terminal: headwater dem
 
 def watch_command(given: argparse.Namespace) -> int:
     """Start everything, follow the claims, stop everything."""
-    folder = DemoFolder(given.state or FOLDER)
+    folder = demo_folder("claims", given.state)
     view = choose_view(None, plain=given.plain, title="claims", footnote=FOOTNOTE)
     with Stop() as stop:
         with closing(view):

@@ -70,5 +70,9 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.tail import tail_command
 
             return tail_command(given)
+        case "services":
+            from headwater.cli.services import services_command
+
+            return services_command(given)
         case other:
             raise UsageError(f"there is no command '{other}'", hint="See headwater --help.")

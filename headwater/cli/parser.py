@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headwater import __version__
 from headwater.cli.parser_kafka import add_connect, add_tail, add_topics
+from headwater.cli.parser_services import add_services
 
 FORMATS = ("table", "csv", "json")
 DEMOS = ("claims",)
@@ -30,6 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_connect(commands)
     add_topics(commands)
     add_tail(commands)
+    add_services(commands)
     return parser
 
 

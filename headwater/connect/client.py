@@ -29,7 +29,7 @@ TIMEOUT = urllib3.Timeout(connect=5.0, read=120.0)
 
 BUSY_SECONDS = 60.0
 POLL_SECONDS = 0.25
-STALE_SECONDS = 20.0
+STALE_SECONDS = 10.0
 STEADY_SECONDS = 1.5
 """So long everything has to run before it is called running: what cannot begin to stream fails a moment later."""
 
@@ -123,8 +123,11 @@ class ConnectClient:
         self._ask("POST", f"{_path(name)}/restart?{asked}", name=name)
 
     def delete(self, name: str) -> None:
-        """Remove a connector; what it made at the database stays."""
+        """Remove a connector and wait until it has gone; what it made at the database stays."""
         self._ask("DELETE", _path(name), name=name)
+        deadline = time.monotonic() + BUSY_SECONDS
+        while self.find(name) is not None and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
 
     def _has(self, found: Status, config: Mapping[str, str] | None) -> bool:
         """True if all tasks were given these options."""
@@ -189,7 +192,8 @@ class ConnectClient:
                 answer = self._pool.request(method, self.url + path, body=sent)
             except (HTTPError, LocationValueError) as problem:
                 raise self._away(problem) from None
-            if answer.status != CONFLICT or time.monotonic() > deadline:
+            busy = answer.status == CONFLICT or (answer.status >= 500 and b"rebalance" in answer.data)
+            if not busy or time.monotonic() > deadline:
                 return answer.status, self._read(answer.data, answer.status)
             time.sleep(POLL_SECONDS)
 

@@ -47,8 +47,10 @@ def make_tables(uri: str) -> bool:
 class Office:
     """Where claims come in, move on and go; it remembers how many there are and who is insured."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, *, moves: int = 5) -> None:
+        """Of about a hundred changes, `moves` are members who change their company."""
         self._connection = connection
+        self._moves = moves
         with connection, connection.cursor() as cursor:
             cursor.execute("SELECT count(*), coalesce(max(claim_id), 0) FROM claims.accident_claims")
             self._claims, last = cursor.fetchone()
@@ -72,7 +74,7 @@ class Office:
             self._move_on: 25,
             self._correct: 10,
             self._go: 35 if crowded else 15,
-            self._change_company: 5,
+            self._change_company: self._moves,
         }
         self._dice.choices(list(acts), list(acts.values()))[0](cursor)
         if cursor.rowcount == 0:
@@ -109,14 +111,14 @@ def connected(uri: str) -> Iterator[Any]:
         connection = psycopg2.connect(uri, connect_timeout=10, application_name="headwater demo")
     except psycopg2.Error as refused:
         raise SourceError(
-            "cannot connect to the claims database",
+            "cannot connect to the demo's database",
             detail=_said(refused),
             hint="Give the address as --uri postgresql://USER:PASSWORD@HOST:PORT/DATABASE.",
         ) from refused
     try:
         yield connection
     except psycopg2.Error as failed:
-        raise SourceError("the claims database refused a change", detail=_said(failed)) from failed
+        raise SourceError("the demo's database refused a change", detail=_said(failed)) from failed
     finally:
         connection.close()
 

@@ -1,20 +1,20 @@
-"""One run of the claims demo: its folder, its Postgres, its generator."""
+"""One run of a demo: its folder, its Postgres, its generator."""
 
 from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any, Protocol
 
 from headwater.demo.claims import MOST_AT_ONCE, Office, connected, make_tables
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.services.postgres import EmbeddedPostgres, running_uri
 
-FOLDER = Path(".headwater") / "demo-claims"
 STOP_SECONDS = 10.0
 
 
@@ -23,6 +23,7 @@ class DemoFolder:
     """Where a demo lives: the database, the pipeline's state, the port it was given first."""
 
     path: Path
+    name: str = "claims"
 
     @property
     def database(self) -> Path:
@@ -50,23 +51,37 @@ class DemoFolder:
             raise ServiceError(
                 "the demo is not running",
                 detail=f"No Postgres runs in {self.database}.",
-                hint="Start it in another terminal with: headwater demo claims",
+                hint=f"Start it in another terminal with: headwater demo {self.name}",
             )
         return uri
+
+    @property
+    def flag(self) -> str:
+        """What commands need to find the demo: ` --state DIR`, unless it lives where they look first."""
+        return "" if self == demo_folder(self.name, None) else f" --state {self.path}"
+
+    def prepare(self, *, fresh: bool) -> None:
+        """Make the folder, a new one if that is asked for; refuse if the demo runs there."""
+        if running_uri(self.database) is not None:
+            raise ServiceError(
+                "the demo is running already",
+                detail=f"Its Postgres runs in {self.database}.",
+                hint="Stop the other one with Ctrl-C, or give this one a folder of its own with --state DIR.",
+            )
+        if fresh:
+            shutil.rmtree(self.path, ignore_errors=True)
+        self.path.mkdir(parents=True, exist_ok=True)
+
+
+def demo_folder(name: str, path: Path | None) -> DemoFolder:
+    """The folder of a demo, its usual one unless told otherwise."""
+    return DemoFolder(path or Path(".headwater") / f"demo-{name}", name)
 
 
 @contextmanager
 def demo_database(folder: DemoFolder, *, port: int | None, fresh: bool) -> Iterator[str]:
-    """The address of the demo's Postgres, with its tables, while the block runs."""
-    if running_uri(folder.database) is not None:
-        raise ServiceError(
-            "the demo is running already",
-            detail=f"Its Postgres runs in {folder.database}.",
-            hint="Stop the other one with Ctrl-C, or give this one a folder of its own with --state DIR.",
-        )
-    if fresh:
-        shutil.rmtree(folder.path, ignore_errors=True)
-    folder.path.mkdir(parents=True, exist_ok=True)
+    """The address of the claims demo's Postgres, with its tables, while the block runs."""
+    folder.prepare(fresh=fresh)
     server = EmbeddedPostgres(folder.database, port or folder.saved_port())
     try:
         folder.port_file.write_text(str(server.port))
@@ -76,12 +91,26 @@ def demo_database(folder: DemoFolder, *, port: int | None, fresh: bool) -> Itera
         server.stop()
 
 
+class Worker(Protocol):
+    """Someone who changes rows of a database."""
+
+    def work(self, most: int) -> int:
+        """One transaction that changes at most so many rows; returns how many."""
+
+
 class Generator:
     """A thread that changes rows until it is stopped, or until `rows` of them are changed."""
 
-    def __init__(self, uri: str, *, every: float, rows: int | None = None) -> None:
+    def __init__(
+        self,
+        uri: str,
+        *,
+        every: float,
+        rows: int | None = None,
+        worker: Callable[[Any], Worker] = Office,
+    ) -> None:
         self.changed = 0
-        self._uri, self._every, self._rows = uri, every, rows
+        self._uri, self._every, self._rows, self._worker = uri, every, rows, worker
         self._failed: HeadwaterError | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._work, name="demo generator", daemon=True)
@@ -109,9 +138,9 @@ class Generator:
     def _work(self) -> None:
         try:
             with connected(self._uri) as connection:
-                office = Office(connection)
+                worker = self._worker(connection)
                 while not self._ended.is_set() and self._left() > 0:
-                    self.changed += office.work(self._left())
+                    self.changed += worker.work(self._left())
                     self._ended.wait(self._every if self._left() else 0)
         except HeadwaterError as error:
             self._failed = error

@@ -1,22 +1,18 @@
-"""What EXPLAIN, SHOW, DESCRIBE and SET answer, as text."""
+"""What EXPLAIN, DESCRIBE and SET answer, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from headwater.errors import OptionError
 from headwater.incremental.differentiate import differentiate
 from headwater.options import options_of, read_options
 from headwater.plan.explain import tree
 from headwater.runtime.program import Result, ViewNode
 from headwater.settings import Settings
-from headwater.sinks.registry import SINK_TYPES
-from headwater.sources.registry import SOURCE_TYPES
 from headwater.spark.text import to_text
 from headwater.sql import statements as sql
-from headwater.sql.catalog import Catalog, Relation
+from headwater.sql.catalog import Relation
 from headwater.sql.secrets import masked
-from headwater.sql.show import show_create
 
 
 def explain(result: Result, views: Mapping[str, ViewNode]) -> str:
@@ -47,30 +43,6 @@ def describe(relation: Relation, types: list[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def show(
-    statement: sql.Show, catalog: Catalog, declared: Mapping[str, sql.CreateTable | sql.CreateView]
-) -> str:
-    """SHOW TABLES, VIEWS, CONNECTORS, CREATE TABLE and CREATE VIEW."""
-    match statement.what:
-        case "tables":
-            return _listed([r.name for r in catalog if r.kind == "table"])
-        case "views":
-            return _listed([r.name for r in catalog if r.kind == "view"])
-        case "connectors":
-            ways = (("read", SOURCE_TYPES), ("write", SINK_TYPES))
-            both = sorted({*SOURCE_TYPES, *SINK_TYPES})
-            return _listed([f"{n}  {', '.join(way for way, known in ways if n in known)}" for n in both])
-        case "create table" | "create view":
-            relation = catalog.get(statement.name or "", statement.place)
-            return show_create(declared[relation.name.lower()])
-        case _:
-            raise OptionError(
-                f"SHOW {statement.what.upper()} has nothing to show here",
-                hint="Use SHOW TABLES, SHOW VIEWS, SHOW CONNECTORS or SHOW CREATE TABLE.",
-                place=statement.place,
-            )
-
-
 def settings(statement: sql.Set | sql.Reset, values: dict[str, str]) -> list[str]:
     """Carry out SET and RESET; looking at settings is an answer."""
     known = [option.name for option, _ in options_of(Settings)]
@@ -79,7 +51,7 @@ def settings(statement: sql.Set | sql.Reset, values: dict[str, str]) -> list[str
             values.pop(name, None)
         return []
     if statement.key is None:
-        return [_listed([f"{name} = {value}" for name, value in masked(values).items()])]
+        return [listed([f"{name} = {value}" for name, value in masked(values).items()])]
     read_options(Settings, {statement.key: statement.value or ""}, owner="SET", place=statement.place)
     if statement.value is None:
         return [f"{statement.key} = {values.get(statement.key, '')}"]
@@ -88,5 +60,6 @@ def settings(statement: sql.Set | sql.Reset, values: dict[str, str]) -> list[str
     return []
 
 
-def _listed(lines: list[str]) -> str:
+def listed(lines: Sequence[str]) -> str:
+    """One a line."""
     return "\n".join(lines) if lines else "(none)"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headwater.errors import Place, SqlError
 from headwater.options import read_options
 from headwater.runtime import answers
+from headwater.runtime.catalogs import create_catalog, drop_catalog, use
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.metadata import metadata_of
+from headwater.runtime.naming import named, own_name, relation_of, written_out
 from headwater.runtime.program import Program, SinkNode
 from headwater.runtime.results import add_result
 from headwater.runtime.scope import Scope
+from headwater.runtime.showing import show
+from headwater.runtime.versions import computed_of
 from headwater.schema import Schema
 from headwater.settings import Settings
 from headwater.sinks.base import SinkTable
@@ -21,7 +25,7 @@ from headwater.sinks.registry import sink_type
 from headwater.spark.engine import Engine
 from headwater.sql import statements as sql
 from headwater.sql.bind import refuse_volatile
-from headwater.sql.catalog import Computed, Relation
+from headwater.sql.catalog import Relation
 
 
 @dataclass
@@ -39,12 +43,17 @@ class Compiler:
                 self.said += answers.settings(statement, self.settings)
             case sql.CreateTable():
                 _table(self.scope, statement)
+            case sql.CreateCatalog():
+                create_catalog(self.scope, statement)
+            case sql.Use():
+                use(self.scope, statement)
             case sql.CreateView():
                 _view(self.scope, statement)
             case sql.InsertInto():
                 _insert(self.scope, statement)
             case sql.Select():
-                add_result(self.scope, statement, _free_name(self.scope, "query"), "query")
+                name = _free_name(self.scope, "query")
+                add_result(self.scope, named(self.scope, statement), name, "query")
             case sql.StatementSet():
                 for one in statement.statements:
                     self.take(one)
@@ -53,9 +62,9 @@ class Compiler:
             case sql.Explain():
                 self.said.append(self._explain(statement))
             case sql.Show():
-                self.said.append(answers.show(statement, self.scope.catalog, self.scope.declared))
+                self.said.append(show(self.scope, statement))
             case sql.Describe():
-                relation = self.scope.catalog.get(statement.name, statement.place)
+                relation = relation_of(self.scope, statement.name, statement.place)
                 self.said.append(answers.describe(relation, self.scope.types(relation)))
             case _:
                 raise SqlError(
@@ -100,15 +109,19 @@ def compile_script(
 
 
 def _table(scope: Scope, statement: sql.CreateTable) -> None:
+    statement = replace(statement, name=own_name(scope, statement.name, statement.place))
     if statement.if_not_exists and scope.catalog.find(statement.name):
         return
     _refuse_taken(scope, statement)
+    statement = written_out(scope, statement)
     schema = scope.stored_schema(statement)
+    computed, moments = computed_of(statement.computed)
     for column in statement.computed:
-        refuse_volatile(column.expression, _always(column.place or statement.place))
-    computed = tuple(Computed(c.name, c.expression, c.index) for c in statement.computed)
+        if column.name not in moments:
+            refuse_volatile(column.expression, _always(column.place or statement.place))
     virtual = tuple(c.name for c in statement.columns or () if c.virtual)
-    scope.catalog.add(Relation(statement.name, "table", schema, computed, virtual), statement.place)
+    relation = Relation(statement.name, "table", schema, computed, virtual, moments)
+    scope.catalog.add(relation, statement.place)
     scope.declared[statement.name.lower()] = statement
 
 
@@ -135,6 +148,7 @@ def _always(place: Place) -> Callable[[object], Place]:
 
 
 def _view(scope: Scope, statement: sql.CreateView) -> None:
+    statement = replace(statement, name=own_name(scope, statement.name, statement.place))
     known = scope.catalog.find(statement.name)
     if known is not None and statement.if_not_exists:
         return
@@ -144,13 +158,14 @@ def _view(scope: Scope, statement: sql.CreateView) -> None:
     elif known is not None:
         scope.catalog.add(known, statement.place)  # says that the name is taken
     _refuse_taken(scope, statement)
-    result = add_result(scope, statement, statement.name, "view")
+    result = add_result(scope, named(scope, statement), statement.name, "view")
     scope.catalog.add(Relation(statement.name, "view", result.schema), statement.place)
     scope.declared[statement.name.lower()] = statement
 
 
 def _insert(scope: Scope, statement: sql.InsertInto) -> None:
-    target = scope.catalog.get(statement.target, statement.place)
+    target = relation_of(scope, statement.target, statement.place)
+    statement = replace(named(scope, statement), target=target.name)
     declared = scope.declared[target.name.lower()]
     if not isinstance(declared, sql.CreateTable):
         raise SqlError(
@@ -170,9 +185,13 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
 
 
 def _drop(scope: Scope, statement: sql.Drop) -> None:
-    if scope.catalog.find(statement.name) is None and statement.if_exists:
+    if statement.kind == "catalog":
+        drop_catalog(scope, statement)
         return
-    relation = scope.catalog.get(statement.name, statement.place)
+    name = own_name(scope, statement.name, statement.place)
+    if scope.catalog.find(name) is None and statement.if_exists:
+        return
+    relation = scope.catalog.get(name, statement.place)
     if relation.kind != statement.kind:
         raise SqlError(
             f'"{relation.name}" is a {relation.kind}',

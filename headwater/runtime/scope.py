@@ -16,7 +16,7 @@ from headwater.runtime.hidden import Hidden
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
 from headwater.schema import Column, Schema
-from headwater.sources.base import SourceTable
+from headwater.sources.base import CatalogType, SourceTable
 from headwater.sources.registry import source_type
 from headwater.spark.engine import Engine
 from headwater.spark.problems import as_sql_error
@@ -24,9 +24,19 @@ from headwater.sql import statements as sql
 from headwater.sql.bind import bind
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.interpolate import resolve
+from headwater.sql.names import Session
 from headwater.sql.places import place_of
 
 Declared = sql.CreateTable | sql.CreateView
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A catalog that CREATE CATALOG made known."""
+
+    statement: sql.CreateCatalog
+    kind: CatalogType
+    options: Any
 
 
 @dataclass
@@ -43,6 +53,15 @@ class Scope:
     results: dict[str, Result] = field(default_factory=dict)
     sinks: list[SinkNode] = field(default_factory=list)
     hidden: Hidden = field(default_factory=Hidden)
+    session: Session = field(default_factory=Session)
+    registered: dict[str, Registered] = field(default_factory=dict)
+    outside: set[str] = field(default_factory=set)
+    """Relations that are tables of a registered catalog, and that a statement named."""
+
+    @property
+    def asks(self) -> bool:
+        """True if servers may be asked; not so where a script that ran before is only read again."""
+        return not self.known_columns
 
     def aside(self) -> Scope:
         """A copy that can be thrown away."""
@@ -56,11 +75,15 @@ class Scope:
             dict(self.results),
             list(self.sinks),
             self.hidden,
+            self.session.copy(),
+            dict(self.registered),
+            set(self.outside),
         )
 
     def forget(self, name: str) -> None:
         """Take a declaration back."""
         self.catalog.drop(name)
+        self.outside.discard(name)
         self.declared.pop(name.lower(), None)
         self.tables.pop(name, None)
         result = self.results.pop(name, None)
@@ -133,10 +156,13 @@ class Scope:
         )
         self.tables[name] = TableNode(name, schema, str(connector), kind, table, made_from)
 
-    def options_of(self, statement: sql.CreateTable, kind: type) -> Any:
+    def options_of(self, statement: sql.CreateTable | sql.CreateCatalog, kind: type) -> Any:
         """The options of a CREATE TABLE as the connector wants them; an error points at the option."""
-        given = {name: value for name, value in statement.options.items() if name != "connector"}
-        owner = f"connector '{statement.options.get('connector')}'"
+        what, word = (
+            ("connector", "connector") if isinstance(statement, sql.CreateTable) else ("type", "catalog")
+        )
+        given = {name: value for name, value in statement.options.items() if name != what}
+        owner = f"{word} '{statement.options.get(what)}'"
         try:
             resolved = resolve(given, statement.place, places=statement.option_places)
             self.hidden.learn(given, resolved)

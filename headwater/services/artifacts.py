@@ -8,15 +8,13 @@ whole; of two processes that want the same set, one fetches and the other waits.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from headwater.errors import ServiceError
+from headwater.services.alone import alone
 from headwater.services.debian import DEBIAN_SETS, Report, fetch_debian
 from headwater.services.ivy import download
 from headwater.services.java import cache_folder
@@ -45,13 +43,20 @@ def fetch(name: str, report: Report = silent) -> Path:
     place = _place(name)
     if place.is_dir():
         return place
-    with _alone(place.with_suffix(".lock")):
+    with alone(place.with_suffix(".lock")):
         if place.is_dir():
             return place
-        if name in DEBIAN_SETS:
-            fetch_debian(name, place, report=report)
-        else:
-            _make(package_set(name), place, report)
+        try:
+            if name in DEBIAN_SETS:
+                fetch_debian(name, place, report=report)
+            else:
+                _make(package_set(name), place, report)
+        except OSError as broken:
+            raise ServiceError(
+                f"the packages of {name} cannot be kept",
+                detail=f"{place.parent}: {broken.strerror or broken}.",
+                hint="Is there room? XDG_CACHE_HOME names another folder for them.",
+            ) from broken
     return place
 
 
@@ -99,20 +104,3 @@ def _unpack(archive: Path, folder: Path) -> None:
 def _place(name: str) -> Path:
     edition = name if name in DEBIAN_SETS else package_set(name).edition
     return cache_folder(os.environ) / "artifacts" / edition
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Wait until no other process is in this block; a process that dies leaves it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.open("a")
-    except OSError as broken:
-        raise ServiceError(
-            "the cache folder cannot be written",
-            detail=f"{path.parent}: {broken.strerror}.",
-            hint="Set XDG_CACHE_HOME to a folder you may write to.",
-        ) from broken
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

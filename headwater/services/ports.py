@@ -40,11 +40,16 @@ def is_free(port: int) -> bool:
 def require_free(port: int, service: str) -> None:
     """Refuse a port that is taken, by its number."""
     if not is_free(port):
-        raise ServiceError(
-            f"port {port} is in use",
-            detail=f"{service} wants to listen on {HOST}:{port}, and another program does already.",
-            hint="Stop it, or choose another port.",
-        )
+        raise port_in_use(port, service)
+
+
+def port_in_use(port: int, service: str) -> ServiceError:
+    """What to say of a port that is taken."""
+    return ServiceError(
+        f"port {port} is in use",
+        detail=f"{service} wants to listen on {HOST}:{port}, and another program does already.",
+        hint="Stop it, or choose another port.",
+    )
 
 
 def connects(port: int) -> bool:

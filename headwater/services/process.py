@@ -20,10 +20,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from headwater.errors import ServiceError
-from headwater.services.ports import HOST, require_free
+from headwater.services.ports import HOST, connects, is_free, port_in_use, require_free
 
 STOP_SECONDS = 30.0
-GONE_SECONDS = 5.0
+GONE_SECONDS = 2.0
 POLL_SECONDS = 0.05
 
 # The server is asked to stop as soon as the pipe to the parent closes, however that comes about.
@@ -31,7 +31,7 @@ _GUARD = """
 exec 3<&0
 "$@" 3<&- </dev/null & server=$!
 echo "$server" > "$HEADWATER_PID_FILE"
-( read -r _ <&3; kill -TERM $server ) 2>/dev/null & guard=$!
+( read -r _ <&3; kill -s "$HEADWATER_STOP_SIGNAL" $server ) 2>/dev/null & guard=$!
 wait $server; code=$?
 kill $guard 2>/dev/null
 exit $code
@@ -65,6 +65,7 @@ class Server:
 
     name = "server"
     start_seconds = 90.0
+    stop_signal = signal.SIGTERM
 
     def __init__(self, folder: Path, port: int, *, lifetime: Lifetime | Path = Lifetime.PARENT) -> None:
         self.folder = folder.absolute()
@@ -89,28 +90,36 @@ class Server:
 
     def start(self) -> Self:
         """Start the server and wait until it answers; it goes on with the data it had."""
-        wait_gone(self.folder, self.name)
+        self._wait_gone()
         for port in self.ports():
             require_free(port, self.name)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        launch = self.launch()
-        self._process = self._launch(launch)
         try:
-            if not self._came_up(self._process):
-                raise self._not_up()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._process = self._launch(self.launch())
+        except OSError as broken:
+            raise ServiceError(
+                f"{self.name} cannot be started in this folder",
+                detail=f"{self.folder}: {broken.strerror or broken}.",
+                hint="Is there room, and may you write there?",
+            ) from broken
+        try:
+            came_up = self._came_up(self._process)
         except BaseException:
             self.kill()
             raise
+        if not came_up:
+            self.kill()
+            raise self._not_up()
         return self
 
     def stop(self) -> None:
         """Shut the server down in order; harmless when it is down."""
-        stop_process(self.folder)
+        stop_process(self.folder, self.stop_signal)
         self.kill()
 
     def kill(self) -> None:
         """End the server at once, as a crash would."""
-        pid = self.pid
+        pid = running_pid(self.folder)
         if pid is not None:
             _signal(pid, signal.SIGKILL)
             _wait(lambda: not is_alive(pid), STOP_SECONDS)
@@ -145,7 +154,8 @@ class Server:
         if "user" in launch.owner:
             # The shell runs as this user, who may write nothing else in the folder.
             os.chown(number, launch.owner["user"], -1)
-        environ = {**os.environ, **launch.environ, "HEADWATER_PID_FILE": str(number)}
+        (self.folder / "port").write_text(str(self.port))
+        notes = {"HEADWATER_PID_FILE": str(number), "HEADWATER_STOP_SIGNAL": self.stop_signal.name[3:]}
         # Truncated and not replaced: who follows the file sees the next start too.
         with self.log.open("wb") as log, _held(self._lifetime) as stdin:
             script = _STAY if self._lifetime is Lifetime.OWN else _GUARD
@@ -155,7 +165,7 @@ class Server:
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                env=environ,
+                env={**os.environ, **launch.environ, **notes},
                 # Ctrl-C in a terminal goes to a whole group: the server is to outlive it until `stop`.
                 start_new_session=True,
                 **launch.owner,
@@ -163,11 +173,30 @@ class Server:
 
     def _came_up(self, process: subprocess.Popen[bytes]) -> bool:
         def ready() -> bool:
-            return process.poll() is not None or (self.pid is not None and self.answers())
+            return process.poll() is not None or (running_pid(self.folder) is not None and self.answers())
 
         return _wait(ready, self.start_seconds) and process.poll() is None
 
+    def _wait_gone(self) -> None:
+        """Wait for the server of a parent that was killed a moment ago; refuse if another one stays."""
+        if _wait(lambda: running_pid(self.folder) is None, GONE_SECONDS):
+            return
+        # One that shuts down listens no more, and may still have much to write.
+        port = noted_port(self.folder)
+        if (port is not None and connects(port)) or not _wait(
+            lambda: running_pid(self.folder) is None, STOP_SECONDS
+        ):
+            raise ServiceError(
+                f"another {self.name} runs on this folder",
+                detail=f"Process {running_pid(self.folder)} holds {self.folder} and listens on port {port}.",
+                hint="Stop the other one first, or choose another folder.",
+            )
+
     def _not_up(self) -> ServiceError:
+        for port in self.ports():
+            # Taken by another in the moment between our look and the server's.
+            if not is_free(port):
+                return port_in_use(port, self.name)
         return ServiceError(
             f"{self.name} did not start",
             detail=log_tail(self.log) or "It said nothing.",
@@ -188,12 +217,12 @@ def _held(lifetime: Lifetime | Path) -> Iterator[int]:
                 yield pipe.fileno()
 
 
-def stop_process(folder: Path) -> bool:
+def stop_process(folder: Path, how: signal.Signals = signal.SIGTERM) -> bool:
     """Shut down the server that runs on a folder, started by whomever; False if none runs."""
     pid = running_pid(folder)
     if pid is None:
         return False
-    _signal(pid, signal.SIGTERM)
+    _signal(pid, how)
     if not _wait(lambda: not is_alive(pid), STOP_SECONDS):
         _signal(pid, signal.SIGKILL)
         _wait(lambda: not is_alive(pid), STOP_SECONDS)
@@ -224,14 +253,12 @@ def is_alive(pid: int) -> bool:
     return state not in ("Z", "X") or threads > 1
 
 
-def wait_gone(folder: Path, name: str) -> None:
-    """Wait for the server of a parent that was killed a moment ago; refuse if another one stays."""
-    if not _wait(lambda: running_pid(folder) is None, GONE_SECONDS):
-        raise ServiceError(
-            f"{name} runs already on this folder",
-            detail=f"Process {running_pid(folder)} holds {folder}.",
-            hint="Stop it first, or choose another folder.",
-        )
+def noted_port(folder: Path) -> int | None:
+    """The port of the server that was started last on a folder."""
+    try:
+        return int((folder / "port").read_text())
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def log_tail(log: Path) -> str:
@@ -248,7 +275,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        process.wait(GONE_SECONDS)
+        process.wait(2 * GONE_SECONDS)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(STOP_SECONDS)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.changes.change_set import ChangeSet, weighted_schema
+from headwater.changes.change_set import BATCH_ROWS, ChangeSet, weighted_schema
 from headwater.formats.encode_json import JsonText, objects
 from headwater.schema import WEIGHT
 from headwater.sinks.base import SinkTable
@@ -28,46 +29,60 @@ PIECE_ROWS = 200_000
 
 MOST_BUCKETS = 256
 
+Identity = Callable[[pa.RecordBatch], pa.Array]
+"""One text for each row, equal for rows of which only one can be."""
+
 
 @dataclass(frozen=True)
 class Piece:
     """All changes of some keys: `gone` are the last rows of keys that have none now, `come` are the new rows."""
 
-    gone: pa.Table
-    come: pa.Table
+    gone: pa.RecordBatch
+    come: pa.RecordBatch
+
+    def parts(self) -> Iterator[tuple[pa.RecordBatch, bool]]:
+        """Rows in small parts, those that are gone first; True for those that came."""
+        for rows, came in ((self.gone, False), (self.come, True)):
+            for start in range(0, rows.num_rows, BATCH_ROWS):
+                yield rows.slice(start, BATCH_ROWS), came
 
 
-def pieces(table: SinkTable, changes: ChangeSet, *, piece_rows: int = PIECE_ROWS) -> Iterator[Piece]:
-    """The changes of a table with a key, each key in one piece; two new rows of one key are an error."""
+def pieces(
+    table: SinkTable, changes: ChangeSet, *, identity: Identity | None = None, piece_rows: int = PIECE_ROWS
+) -> Iterator[Piece]:
+    """The changes of a table with a key, each key in one piece; two new rows of one key are an error.
+
+    `identity` says which rows are one in place of the key.
+    """
+    identity = identity or partial(identities, table)
     if changes.count <= piece_rows:
-        yield _piece(table, changes.table())
+        yield _piece(table, changes.table(), identity)
         return
     count = min(MOST_BUCKETS, -(-changes.count // piece_rows))
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
-        for path in _buckets(table, changes, count=count, folder=Path(folder)):
+        for path in _buckets(changes, identity, count=count, folder=Path(folder)):
             with pa.OSFile(str(path)) as file:
-                yield _piece(table, pa.ipc.open_file(file).read_all())
+                yield _piece(table, pa.ipc.open_file(file).read_all(), identity)
             path.unlink()
 
 
-def identities(table: SinkTable, rows: pa.Table | pa.RecordBatch) -> pa.Array:
+def identities(table: SinkTable, rows: pa.RecordBatch) -> pa.Array:
     """One text for each row that is equal for equal keys."""
-    fields = [(name, _one(rows.column(name))) for name in table.schema.key]
-    return objects(fields, JsonText())
+    return objects([(name, rows.column(name)) for name in table.schema.key], JsonText())
 
 
-def _piece(table: SinkTable, rows: pa.Table) -> Piece:
+def _piece(table: SinkTable, rows: pa.Table, identity: Identity) -> Piece:
     came = pc.greater(rows.column(WEIGHT), 0)
-    come, gone = rows.filter(came), rows.filter(pc.invert(came))
-    keys = identities(table, come)
+    come, gone = _whole(rows.filter(came)), _whole(rows.filter(pc.invert(came)))
+    keys = identity(come)
     if len(pc.unique(keys)) < len(keys):
         come = _last_of_each(table, come, keys)
     if gone.num_rows:
-        gone = gone.filter(pc.invert(pc.is_in(identities(table, gone), value_set=keys)))
+        gone = gone.filter(pc.invert(pc.is_in(identity(gone), value_set=keys)))
     return Piece(gone, come)
 
 
-def _last_of_each(table: SinkTable, come: pa.Table, keys: pa.Array) -> pa.Table:
+def _last_of_each(table: SinkTable, come: pa.RecordBatch, keys: pa.Array) -> pa.RecordBatch:
     numbered = pa.table({"key": keys, "row": pa.array(range(len(keys)), pa.int64())})
     if table.append_only:
         last = numbered.group_by("key").aggregate([("row", "max")]).column("row_max")
@@ -82,14 +97,14 @@ def _last_of_each(table: SinkTable, come: pa.Table, keys: pa.Array) -> pa.Table:
     )
 
 
-def _buckets(table: SinkTable, changes: ChangeSet, *, count: int, folder: Path) -> list[Path]:
+def _buckets(changes: ChangeSet, identity: Identity, *, count: int, folder: Path) -> list[Path]:
     """The changes in files, every key in one of them."""
     schema = weighted_schema(changes.schema)
     paths = [folder / f"{number}.arrow" for number in range(count)]
     with ExitStack() as closing:
         writers = [closing.enter_context(pa.ipc.new_file(str(path), schema)) for path in paths]
         for batch in changes.batches():
-            texts = identities(table, batch).to_pylist()
+            texts = identity(batch).to_pylist()
             places = pa.array([zlib.crc32(text.encode()) % count for text in texts], pa.int32())
             for number, writer in enumerate(writers):
                 part = batch.filter(pc.equal(places, number))
@@ -98,5 +113,10 @@ def _buckets(table: SinkTable, changes: ChangeSet, *, count: int, folder: Path) 
     return paths
 
 
-def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return column if isinstance(column, pa.Array) else column.combine_chunks()
+def _whole(table: pa.Table) -> pa.RecordBatch:
+    """The rows of a table in one piece."""
+    return pa.concat_batches(table.to_batches()) if table.num_rows else _empty(table.schema)
+
+
+def _empty(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)

@@ -9,10 +9,12 @@ from headwater.sinks.blackhole import BLACKHOLE
 from headwater.sinks.jdbc.sink import JDBC
 from headwater.sinks.kafka.sink import KAFKA, UPSERT_KAFKA
 from headwater.sinks.print import PRINT
+from headwater.sinks.search.sink import SEARCH_TYPES
 from headwater.sinks.values import VALUES
 
 SINK_TYPES: dict[str, SinkType] = {
     "blackhole": BLACKHOLE,
+    **SEARCH_TYPES,
     "jdbc": JDBC,
     "kafka": KAFKA,
     "print": PRINT,

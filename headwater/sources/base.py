@@ -133,3 +133,21 @@ class SourceType:
 def only_inserts(kind: SourceType, options: Any) -> bool:
     """True if a table of these options only ever inserts."""
     return kind.append_only(options) if callable(kind.append_only) else kind.append_only
+
+
+@dataclass(frozen=True)
+class CatalogType:
+    """What the registry knows of a kind of catalog: it shows the tables that a server already has."""
+
+    options: type
+    """A frozen dataclass of `option` fields."""
+    default_database: Callable[[Any], str]
+    """The database in which USE CATALOG stands."""
+    databases: Callable[[Any], Sequence[str]]
+    """The databases of the server (asks it)."""
+    tables: Callable[[Any, str], Sequence[str]]
+    """The tables of a database, as they are named in SQL (asks the server)."""
+    table_name: Callable[[Any, str], str]
+    """A table's whole name: two ways to write one table give the same."""
+    table_options: Callable[[Mapping[str, str], str, str], Mapping[str, str]]
+    """The WITH clause of a table, from that of the catalog, its database and its whole name."""

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from headwater.errors import Place
 from headwater.options import SOURCES, find_connector
-from headwater.sources.base import SourceType
+from headwater.sources.base import CatalogType, SourceType
 from headwater.sources.datagen import DATAGEN
+from headwater.sources.jdbc.catalog import JDBC_CATALOG
+from headwater.sources.jdbc.source import JDBC
 from headwater.sources.postgres.source import POSTGRES
 from headwater.sources.values import VALUES
 
 SOURCE_TYPES: dict[str, SourceType] = {
     "datagen": DATAGEN,
+    "jdbc": JDBC,
     "postgres-cdc": POSTGRES,
     "values": VALUES,
 }
 
-ONLY_WRITTEN = ("blackhole", "jdbc", "print")
+CATALOG_TYPES: dict[str, CatalogType] = {"jdbc": JDBC_CATALOG}
+"""Which catalogs there are, by the `'type'` of CREATE CATALOG."""
+
+ONLY_WRITTEN = ("blackhole", "elasticsearch-7", "elasticsearch-8", "opensearch", "print")
 """Connectors of the sinks that cannot be read; a test holds this against the sinks' own table."""
 
 

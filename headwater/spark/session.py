@@ -18,6 +18,9 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # Flink's TIMESTAMP has no zone; so has ours.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    # Of a key that comes twice, in a map or in JSON, Flink takes the last.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.variant.allowDuplicateKeys": "true",
     # A small step is one task: partitions, shuffles and adaptive planning cost more than they save.
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",

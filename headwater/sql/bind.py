@@ -19,6 +19,8 @@ from sqlglot.schema import MappingSchema
 from headwater.errors import Place, SqlError
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
+from headwater.sql.functions.trees import WrongCall
+from headwater.sql.functions.typed import with_kinds
 
 Where = Callable[[exp.Expr | None], Place]
 """Tells the place of a node in the user's text; None asks for the place of the statement."""
@@ -87,7 +89,23 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
         raise _from_optimizer(problem, query, named, where) from None
     assert isinstance(qualified, exp.Query)
     _check_columns(qualified, named, where)
+    _settle_kinds(qualified, named, where)
     return Bound(qualified, _labels(query, qualified, named), tuple(r.name for r in named))
+
+
+def _settle_kinds(query: exp.Query, named: list[Relation], where: Where) -> None:
+    """Write out the calls that depend on the kind of their argument, now that every column is known."""
+    schemas = {relation.name.lower(): relation.schema for relation in named}
+
+    def type_of(relation: str, name: str) -> str | None:
+        schema = schemas.get(relation.lower())
+        column = schema.find(name) if schema is not None else None
+        return column.type if column is not None else None
+
+    try:
+        with_kinds(query, type_of)
+    except WrongCall as problem:
+        raise SqlError(problem.message, hint=problem.hint, place=where(problem.node)) from None
 
 
 def _quoted(name: str) -> str:

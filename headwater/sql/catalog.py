@@ -32,6 +32,8 @@ class Relation:
     computed: tuple[Computed, ...] = ()
     virtual: tuple[str, ...] = ()
     """Stored columns that are only read: an INSERT does not see them."""
+    moments: tuple[str, ...] = ()
+    """Columns that are PROCTIME(): they hold nothing, and stand only after FOR SYSTEM_TIME AS OF."""
 
     @property
     def written(self) -> Schema:

@@ -3,7 +3,7 @@
 What differs from Spark's own dialect, all of it Flink's:
 - in a string a quote is doubled and a backslash is an ordinary character;
 - TIMESTAMP has no time zone, TIMESTAMP_LTZ has one;
-- BYTES, ROW and JSON_VALUE(... RETURNING type) are read; FROM_BASE64 gives text.
+- BYTES and ROW are read, and functions have Flink's meaning (room `functions`).
 What is written out is always Spark's.
 """
 
@@ -15,38 +15,27 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.generator import Generator
-from sqlglot.helper import seq_get
 from sqlglot.parser import SENTINEL_NONE
-from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
+
+from headwater.sql.functions.syntax import FunctionSyntax
+from headwater.sql.functions.trees import WrongCall
 
 
 class Unreadable(ParseError):
     """What the parser did not expect, and the offsets at which it stands (`end` is one past it)."""
 
-    def __init__(self, message: str, start: int, end: int) -> None:
+    def __init__(self, message: str, start: int, end: int, hint: str = "") -> None:
         super().__init__(message, [{"description": message}])
         self.message = message
         self.start = start
         self.end = end
+        self.hint = hint
+        """What to do, where the parser knows it."""
 
 
-def _from_base64(args: list[exp.Expr]) -> exp.Expr:
-    return exp.cast(exp.FromBase64(this=seq_get(args, 0)), exp.DataType.Type.TEXT)
-
-
-class HeadwaterParser(SparkParser):
-    """Spark's parser with Flink's additions."""
-
-    FUNCTIONS: ClassVar = {
-        **SparkParser.FUNCTIONS,
-        "FROM_BASE64": _from_base64,
-        "ROW": exp.Struct.from_arg_list,
-    }
-    FUNCTION_PARSERS: ClassVar = {
-        **SparkParser.FUNCTION_PARSERS,
-        "JSON_VALUE": lambda self: self._parse_json_value(json_path=False),
-    }
+class HeadwaterParser(FunctionSyntax):
+    """Spark's parser with Flink's functions, its errors placed."""
 
     def parse_expression(self, tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """Read one expression; what is left over is an error."""
@@ -59,6 +48,19 @@ class HeadwaterParser(SparkParser):
             raise Unreadable(message, at.start, at.end + 1)
         end = self._prev.end + 1 if self._prev else 0
         raise Unreadable(message, end, end)
+
+    def _parse_function_call(
+        self,
+        functions: dict[str, Any] | None = None,
+        anonymous: bool = False,
+        optional_parens: bool = True,
+        any_token: bool = False,
+    ) -> exp.Expr | None:
+        name = self._curr
+        try:
+            return super()._parse_function_call(functions, anonymous, optional_parens, any_token)
+        except WrongCall as problem:
+            raise Unreadable(problem.message, name.start, name.end + 1, problem.hint) from None
 
     def _warn_unsupported(self) -> None:
         # Asked before the library gives up and takes the text as an opaque command.
@@ -77,7 +79,16 @@ class HeadwaterParser(SparkParser):
             words = {token.text.upper() for token in self._tokens[begin : self._index]}
             if "ZONE" in words and not words & {"LOCAL", "WITHOUT"}:
                 self.raise_error("type TIMESTAMP WITH TIME ZONE is not supported yet", self._tokens[begin])
+            found = self._with_length(found, self._tokens[begin : self._index])
         return found
+
+    def _with_length(self, found: exp.DataType, tokens: list[Token]) -> exp.DataType:
+        """The library takes VARCHAR(n) and CHAR(n) for STRING; here the length counts."""
+        name, *rest = [token.text.upper() for token in tokens]
+        if name not in ("VARCHAR", "CHAR") or len(rest) != 3 or not rest[1].isdecimal():
+            return found
+        size = exp.DataTypeParam(this=exp.Literal.number(int(rest[1])))
+        return exp.DataType(this=exp.DataType.Type[name], expressions=[size])
 
 
 class Headwater(Spark):
@@ -109,11 +120,14 @@ _KINDS = {
     exp.DataType.Type.TIMESTAMP: exp.DataType.Type.TIMESTAMPNTZ,
     exp.DataType.Type.TIMESTAMPTZ: exp.DataType.Type.TIMESTAMPNTZ,
     exp.DataType.Type.VARBINARY: exp.DataType.Type.BINARY,
+    exp.DataType.Type.VARCHAR: exp.DataType.Type.TEXT,
+    exp.DataType.Type.CHAR: exp.DataType.Type.TEXT,
 }
 _UNSIZED = (
     exp.DataType.Type.TIMESTAMPNTZ,
     exp.DataType.Type.TIMESTAMPLTZ,
     exp.DataType.Type.BINARY,
+    exp.DataType.Type.TEXT,
 )
 
 

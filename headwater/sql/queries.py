@@ -11,6 +11,8 @@ from headwater.errors import SqlError
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.cursor import Cursor, is_reserved, reserved_column, reserved_table, said
 from headwater.sql.dialect import Headwater, HeadwaterParser, Unreadable, with_flink_types
+from headwater.sql.functions.rewrites import with_flink_meaning
+from headwater.sql.functions.trees import WrongCall
 from headwater.sql.lexer import Token
 from headwater.sql.nearest import nearest
 
@@ -113,7 +115,11 @@ def _parse(cursor: Cursor, into: type[exp.Expr], tokens: Sequence[Token]) -> exp
         raise missing
     _check(cursor, tree, tokens[0])
     _place(cursor, tree)
-    return with_flink_types(tree)
+    try:
+        return with_flink_types(with_flink_meaning(tree))
+    except WrongCall as problem:
+        at = _token_at(cursor, problem.node) if problem.node is not None else None
+        raise cursor.error(problem.message, hint=problem.hint, token=at or tokens[0]) from None
 
 
 def _read(sql: str, into: type[exp.Expr]) -> exp.Expr | None:
@@ -139,12 +145,14 @@ def _unreadable(cursor: Cursor, problem: Unreadable, tokens: Sequence[Token]) ->
     index = next((i for i, token in enumerate(tokens) if token.end > start), len(tokens))
     here = tokens[index] if index < len(tokens) else None
     before = tokens[index - 1] if index > 0 else None
-    for word in (token for token in (here, before) if token is not None and token.upper):
+    for word in (token for token in (here, before) if token is not None and token.upper and not problem.hint):
         near = nearest(word.raw, CLAUSES, cutoff=0.7)
         if near and near != word.upper:
             return cursor.error(f"unexpected {word.raw}", hint=f"Did you mean {near}?", token=word)
     message = problem.message
-    if message.startswith("type "):
+    if problem.hint:
+        hint = problem.hint
+    elif message.startswith("type "):
         hint = "Write TIMESTAMP_LTZ: a moment in time, shown in the session's zone."
     elif message.startswith("Expecting ") and len(message) < 20:
         message = f"expected {message.removeprefix('Expecting ')}"

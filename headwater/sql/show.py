@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from headwater.sql.lexer import Token, lex
 from headwater.sql.secrets import masked
-from headwater.sql.statements import CreateTable, CreateView
+from headwater.sql.statements import CreateCatalog, CreateTable, CreateView
 
 
-def show_create(statement: CreateTable | CreateView) -> str:
+def show_create(statement: CreateTable | CreateView | CreateCatalog) -> str:
     """The statement as it was written, without comments, each secret as `***`.
 
     >>> show_create(parse_script("CREATE TABLE t WITH ('password' = 'x') -- mine")[0])

@@ -200,3 +200,11 @@ def _element(cursor: Cursor, depth: int) -> str:
     if not cursor.takes("NOT", "NULL"):
         cursor.takes("NULL")
     return kind
+
+
+_WRITTEN = {"timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMP_LTZ", "binary": "BYTES"}
+
+
+def written(kind: str) -> str:
+    """How a type is written in a CREATE TABLE: `written("array<timestamp_ntz>")` is `ARRAY<TIMESTAMP>`."""
+    return re.sub(r"(?<![\w`])[a-z_]+(?![\w`:])", lambda word: _WRITTEN.get(word[0], word[0].upper()), kind)

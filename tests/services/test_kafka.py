@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from headwater.services.kafka import KafkaServer
 from tests.stage.shared import SharedKafka
 
 pytestmark = pytest.mark.services

@@ -20,11 +20,11 @@ WITH (
   'format' = 'debezium-json',
   'scan.startup.mode' = 'earliest-offset'
  )
-LIKE postgres.postgres.`claims.accident_claims` (
+LIKE postgres.postgres.`claims.accident_claims` (\x20
 EXCLUDING OPTIONS)"""
 
 MEMBERS_LIKE = """CREATE TABLE members
-LIKE postgres.postgres.`claims.members` (
+LIKE postgres.postgres.`claims.members` (\x20
 INCLUDING OPTIONS)"""
 
 ALL_CLAIMS = "SELECT * FROM accident_claims"
@@ -140,9 +140,6 @@ HOLDING = """CREATE TABLE bank.holding (
 INSERT_HOLDING = "INSERT INTO bank.holding VALUES (1000, 1, 'VFIAX', 10, now(), now())"
 
 REFUSED = {
-    CATALOG: "CREATE CATALOG",
-    CLAIMS_LIKE: "CREATE TABLE ... LIKE",
-    MEMBERS_LIKE: "CREATE TABLE ... LIKE",
     UPDATE_CLAIM: "UPDATE",
     DELETE_CLAIM: "DELETE",
     "CREATE SCHEMA bank": "CREATE SCHEMA",
@@ -154,6 +151,18 @@ REFUSED = {
 """Statements that have no body yet, or that are meant for the source database."""
 
 STATEMENTS = [
-    *(ALL_CLAIMS, COSTS, INSERT_COSTS, INFORMATION_SCHEMA, INSERT_CLAIM, CLAIMS, CLAIM_COSTS, MESSAGES),
+    *(
+        CATALOG,
+        CLAIMS_LIKE,
+        MEMBERS_LIKE,
+        ALL_CLAIMS,
+        COSTS,
+        INSERT_COSTS,
+        INFORMATION_SCHEMA,
+        INSERT_CLAIM,
+        CLAIMS,
+        CLAIM_COSTS,
+        MESSAGES,
+    ),
     *(ORDER_OUTPUT, INSERT_ORDERS, HOLDING, INSERT_HOLDING, *REFUSED),
 ]

@@ -48,7 +48,7 @@ def failure(text: str) -> SqlError:
         ("CAST(x AS TIMESTAMP(3) WITH LOCAL TIME ZONE)", "CAST(x AS TIMESTAMP_LTZ)"),
         ("CAST(x AS BYTES)", "CAST(x AS BINARY)"),
         ("CAST(x AS VARBINARY(3))", "CAST(x AS BINARY)"),
-        ("CAST(x AS VARCHAR(3))", "CAST(x AS STRING)"),
+        ("CAST(x AS VARCHAR(3))", "LEFT(CAST(x AS STRING), 3)"),
         ("CAST(x AS ROW<a INT, b TIMESTAMP>)", "CAST(x AS STRUCT<a: INT, b: TIMESTAMP_NTZ>)"),
         ("TRY_CAST(x AS INT)", "TRY_CAST(x AS INT)"),
         ("ROW(1, 2)", "STRUCT(1, 2)"),

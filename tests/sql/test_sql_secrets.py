@@ -133,7 +133,7 @@ BROKEN = [
     "CREATE TABLE t WITH ('url' = 'x://ann:hunter2@db/x', 'a' = 5)",
     "SET 'password' = 'hunter2' 'b'",
     "SHOW TABELS; SET password = hunter2",
-    "CREATE CATALOG c WITH ('type' = 'jdbc', 'password' = 'hunter2')",
+    "CREATE CATALOG c WITH ('type' = 'jdbc', 'password' = 'hunter2') x",
 ]
 
 

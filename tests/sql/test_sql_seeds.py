@@ -9,8 +9,16 @@ import pytest
 
 from headwater.errors import SqlError
 from headwater.schema import arrow_type
+from headwater.sql.like import DEFAULTS
 from headwater.sql.script import parse_script
-from headwater.sql.statements import ColumnDef, CreateTable, InsertInto, Select, Statement
+from headwater.sql.statements import (
+    ColumnDef,
+    CreateCatalog,
+    CreateTable,
+    InsertInto,
+    Select,
+    Statement,
+)
 from tests.sql import seeds
 
 
@@ -39,6 +47,18 @@ def test_the_claims_table() -> None:
         "schema-name": "claims",
         "table-name": "accident_claims",
     }
+
+
+def test_the_catalog_and_the_tables_like_its_own() -> None:
+    catalog, claims, members = (one(text) for text in (seeds.CATALOG, seeds.CLAIMS_LIKE, seeds.MEMBERS_LIKE))
+    assert isinstance(catalog, CreateCatalog) and catalog.name == "postgres"
+    assert catalog.options["base-url"] == "jdbc:postgresql://postgres:5432/" and len(catalog.options) == 6
+    assert isinstance(claims, CreateTable) and claims.like is not None
+    assert (claims.columns, claims.options["connector"]) == (None, "kafka")
+    assert claims.like.source == "postgres.postgres.claims.accident_claims"
+    assert claims.like.ways == DEFAULTS | {"options": "excluding"}
+    assert isinstance(members, CreateTable) and members.like is not None
+    assert members.options == {} and members.like.ways == DEFAULTS | {"options": "including"}
 
 
 def test_the_claims_query() -> None:

@@ -6,18 +6,17 @@ process that runs pytest holds a named pipe open, and every service ends when it
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from headwater.services.alone import alone
 from headwater.services.certificates import make_certificates
 from headwater.services.connect import ConnectWorker
 from headwater.services.kafka import KafkaServer, Secured
@@ -77,7 +76,7 @@ def _shared(name: str, start: Callable[[Path], dict[str, str]]) -> dict[str, str
     """What is written of a service, after starting it if it does not run."""
     stage = Path(os.environ[STAGE])
     note = stage / f"{name}.json"
-    with _alone(stage / f"{name}.lock"):
+    with alone(stage / f"{name}.lock"):
         if not note.exists() or running_pid(stage / name) is None:
             note.write_text(json.dumps(start(stage)))
         found = json.loads(note.read_text())
@@ -109,10 +108,3 @@ def _start_connect(stage: Path, kafka: SharedKafka) -> dict[str, str]:
 
 def _start_opensearch(stage: Path) -> dict[str, str]:
     return {"url": OpenSearchServer(stage / "opensearch", lifetime=stage / "alive").start().url}
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

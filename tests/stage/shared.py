@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from headwater.services.certificates import Certificates
 
 READ_SECONDS = 30.0
+
+Value = str | int | float | bool
+Settings = dict[str, Value]
+"""What a client of librdkafka is told."""
 
 
 def fresh(hint: str) -> str:
@@ -39,12 +44,12 @@ class SharedKafka:
         return Certificates(Path(self.folder))
 
     @property
-    def plain(self) -> dict[str, str]:
+    def plain(self) -> Settings:
         """librdkafka's settings for the plain listener."""
         return {"bootstrap.servers": self.address}
 
     @property
-    def ssl(self) -> dict[str, str]:
+    def ssl(self) -> Settings:
         """librdkafka's settings for a client with a certificate."""
         return {
             "bootstrap.servers": self.ssl_address,
@@ -55,7 +60,7 @@ class SharedKafka:
         }
 
     @property
-    def scram(self) -> dict[str, str]:
+    def scram(self) -> Settings:
         """librdkafka's settings for SCRAM-SHA-512 over TLS."""
         return {
             "bootstrap.servers": self.scram_address,
@@ -67,7 +72,7 @@ class SharedKafka:
         }
 
     @property
-    def login(self) -> dict[str, str]:
+    def login(self) -> Settings:
         """librdkafka's settings for PLAIN in the clear."""
         return {
             "bootstrap.servers": self.password_address,
@@ -89,7 +94,7 @@ class SharedKafka:
         return name
 
     def write(
-        self, topic: str, values: Iterable[bytes | tuple[bytes | None, bytes | None]], **settings: str
+        self, topic: str, values: Iterable[bytes | tuple[bytes | None, bytes | None]], **settings: Value
     ) -> None:
         """Write values, or (key, value) pairs, and wait until the broker has them."""
         producer = Producer({**self.plain, "linger.ms": "0", **settings})
@@ -114,7 +119,7 @@ class SharedKafka:
         for answer in asked.values():
             answer.result(READ_SECONDS)
 
-    def read(self, topic: str, count: int, **settings: str) -> list[tuple[bytes | None, bytes | None]]:
+    def read(self, topic: str, count: int, **settings: Value) -> list[tuple[bytes | None, bytes | None]]:
         """The first `count` keys and values of a topic, committed ones only; waits until they are there."""
         group = {"group.id": fresh("reader"), "auto.offset.reset": "earliest", "enable.auto.commit": "false"}
         consumer = Consumer({**self.plain, **group, **settings})

@@ -16,7 +16,7 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.verify import recomputed
 from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.tables import slices
-from tests.stories.values_text import counted, plain, texts
+from tests.stories.values_text import counted, plain, texts, unpacked
 
 
 @dataclass
@@ -44,7 +44,10 @@ class Truth:
     def rows(self, name: str, schema: Schema) -> pa.Table:
         """What a table holds, as far as the story says."""
         rows = [row for row, count in self.bags.get(name, Counter()).items() for _ in range(count)]
-        columns = [pa.array([row[i] for row in rows], f.type) for i, f in enumerate(arrow_schema(schema))]
+        columns = [
+            pa.array([unpacked(row[i], f.type) for row in rows], f.type)
+            for i, f in enumerate(arrow_schema(schema))
+        ]
         return pa.Table.from_arrays(columns, schema=arrow_schema(schema))
 
 

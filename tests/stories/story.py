@@ -52,6 +52,13 @@ def table(lines: tuple[str, ...]) -> list[dict[str, str]]:
     return [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]
 
 
+def signed(lines: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+    """The rows of a small table whose first column is a sign; another column may be called op, too."""
+    bare = tuple(line.partition("|")[2] for line in lines)
+    signs = [line.partition("|")[0].strip() for line in lines[1:]]
+    return list(zip(signs, table(bare), strict=True))
+
+
 def as_lines(names: list[str], rows: list[list[str]]) -> list[str]:
     """A small table as text, columns lined up."""
     widths = [max(len(row[i]) for row in [names, *rows]) for i in range(len(names))]

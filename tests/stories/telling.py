@@ -21,7 +21,7 @@ from headwater.sinks.values import KEPT, kept
 from headwater.sources.base import Report
 from headwater.sources.values import STORES, ValuesStore
 from tests.stories.law import Truth, check_law, held_rows
-from tests.stories.story import Block, as_lines, table
+from tests.stories.story import Block, as_lines, signed
 from tests.stories.values_text import parsed, text_of, texts
 
 WAYS = ("as written", "in one batch", "with restarts", "delivered twice")
@@ -141,8 +141,7 @@ class Teller:
         pipeline = self._opened()
         schema = pipeline.program.tables[name].schema
         changes = []
-        for row in table(block.expected):
-            sign = row.pop("op")
+        for sign, row in signed(block.expected):
             values = {column: parsed(text, schema, column) for column, text in row.items() if text != "same"}
             changes.append((sign, values))
             self.truth.remember(name, schema, sign, values)

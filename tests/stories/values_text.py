@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from typing import Any
@@ -18,14 +19,25 @@ def parsed(text: str, schema: Schema, column: str) -> Any:
         return None
     found = schema.find(column)
     assert found is not None, f"no column {column}"
-    return typed([text], arrow_schema(schema).field(found.name).type)[0].as_py()
+    kind = arrow_schema(schema).field(found.name).type
+    # Rows and arrays are written as JSON: {"prefix": "p", "content": "c"}
+    return json.loads(text) if pa.types.is_nested(kind) else typed([text], kind)[0].as_py()
 
 
 def plain(value: Any) -> Any:
     """A value that can be counted: NaN is made one object, so that it equals itself."""
     if isinstance(value, float) and math.isnan(value):
         return math.nan
+    if isinstance(value, dict):
+        return tuple((name, plain(inner)) for name, inner in value.items())
     return tuple(value) if isinstance(value, list) else value
+
+
+def unpacked(value: Any, kind: pa.DataType) -> Any:
+    """The row or array that `plain` made countable, as Arrow takes it."""
+    if value is None or not pa.types.is_struct(kind):
+        return value
+    return {name: unpacked(inner, kind.field(name).type) for name, inner in value}
 
 
 def texts(rows: pa.Table) -> list[tuple[str, ...]]:

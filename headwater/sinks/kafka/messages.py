@@ -60,10 +60,12 @@ def chunks(target: Target, changes: ChangeSet, *, batch_id: int) -> Iterator[Chu
 
 def _upserts(target: Target, changes: ChangeSet) -> Iterator[Chunk]:
     for piece in pieces(target.table, changes):
-        for rows in _small(piece.gone):
-            yield _chunk(target, rows, pa.nulls(rows.num_rows, pa.string()))
-        for rows in _small(piece.come):
-            yield _chunk(target, rows, messages(target.formats.value, _fields(target.value_columns, rows)))
+        for rows, came in piece.parts():
+            if came:
+                values = messages(target.formats.value, _fields(target.value_columns, rows))
+            else:
+                values = pa.nulls(rows.num_rows, pa.string())
+            yield _chunk(target, rows, values)
 
 
 def _events(target: Target, changes: ChangeSet, batch_id: int) -> Iterator[Chunk]:
@@ -82,10 +84,6 @@ def _of_sign(changes: ChangeSet, *, come: bool) -> Iterator[pa.RecordBatch]:
         rows = batch.filter(pc.greater(weights, 0) if come else pc.less(weights, 0))
         if rows.num_rows:
             yield rows
-
-
-def _small(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    yield from table.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _fields(names: Sequence[str], rows: pa.RecordBatch, prefix: str = "") -> Fields:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headwater.formats.options import FormatOptions
 from headwater.kafka.properties import Config
-from headwater.options import option
+from headwater.options import Duration, option
 
 _GUARANTEES = ("exactly-once", "at-least-once", "none")
 _EXACTLY = "accepted; every batch is written exactly once, in one transaction"
@@ -61,6 +61,8 @@ class UpsertKafkaOptions(TopicOptions):
     flush_rows: int = option(
         "sink.buffer-flush.max-rows", "accepted; a batch has one message a key in any case", default=0
     )
-    flush_interval: str = option(
-        "sink.buffer-flush.interval", "accepted; a batch has one message a key in any case", default="0"
+    flush_interval: Duration = option(
+        "sink.buffer-flush.interval",
+        "accepted; a batch has one message a key in any case",
+        default=Duration(0),
     )

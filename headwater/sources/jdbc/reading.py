@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -56,11 +56,16 @@ def find_in(moment: Moment, table: SourceTable) -> Found:
     return moment.find(schema if dot else own, name if dot else schema, table.place)
 
 
+def log_folder(folder: Path) -> Path:
+    """Where in the folder of a source its log lies."""
+    return folder / "log"
+
+
 class Reader:
     """Reads tables of one database into a log."""
 
     def __init__(self, folder: Path, log: LogWriter, report: Callable[[Report], None]) -> None:
-        self._reads = folder / "reads"
+        self._folder = folder
         self._log = log
         self._report = report
         self.is_stopped = False
@@ -80,7 +85,7 @@ class Reader:
         kept = {table.name for table in tables} - {table.name for table in wanted}
         for name in known.keys() - kept:
             self._log.forget(name)
-        self._tidy(kept, last)
+        self._tidy(self._reads_of(name) for name in kept)
         return wanted
 
     def first(self, tables: Sequence[SourceTable], after: int) -> None:
@@ -93,7 +98,7 @@ class Reader:
                 self._log.seq = self._copy(moment, found, table, stream=stream, position=position)
                 segments = stream.close()
                 if table.options.refresh is not None:
-                    self._keep(table, position, self._log.folder, segments)
+                    self._keep(table, position, segments)
                 entered = LoggedTable(table.name, table.schema, _made_of(table), position)
                 self._log.put_snapshot(entered, segments)
         self._log.append([], first=position, last=position, committed_at=now)
@@ -113,7 +118,7 @@ class Reader:
         parts = [part for table in tables for part in self._changes(table, position)]
         if parts or always:
             self._log.append(parts, first=position, last=position, committed_at=now)
-        self._tidy({path.name for path in self._reads.glob("*")}, self._log.last or 0, quoted=True)
+        self._tidy(self._reads.glob("*"))
 
     def _copy(
         self, moment: Moment, found: Found, table: SourceTable, *, stream: SegmentStream, position: int
@@ -140,7 +145,7 @@ class Reader:
 
     def _changes(self, table: SourceTable, position: int) -> list[Segment]:
         """The difference of a table's two last reads, in segments; without any the later read goes."""
-        old, new = self._current(table), self._folder(table, position)
+        old, new = self._current(table), self._read_at(table, position)
         parts = []
         for piece in difference(sorted(old.glob("*.parquet")), sorted(new.glob("*.parquet"))):
             parts.append(self._log.write(table.name, self._piece_events(table, piece, position)))
@@ -158,24 +163,31 @@ class Reader:
     def _next(self, after: int) -> int:
         return max(self._log.last or 0, after) + 1
 
-    def _folder(self, table: SourceTable, position: int) -> Path:
-        return self._reads / quote(table.name, safe="") / f"{position:012d}"
+    @property
+    def _reads(self) -> Path:
+        return self._folder / "reads"
+
+    def _reads_of(self, table: str) -> Path:
+        return self._reads / quote(table, safe="")
+
+    def _read_at(self, table: SourceTable, position: int) -> Path:
+        return self._reads_of(table.name) / f"{position:012d}"
 
     def _fresh(self, table: SourceTable, position: int) -> Path:
-        folder = self._folder(table, position)
+        folder = self._read_at(table, position)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
-    def _keep(self, table: SourceTable, position: int, log: Path, segments: Sequence[Segment]) -> None:
+    def _keep(self, table: SourceTable, position: int, segments: Sequence[Segment]) -> None:
         """Give the files of a first read a second name, under which they outlive their delivery."""
         folder = self._fresh(table, position)
         for segment in segments:
-            (folder / segment.file).hardlink_to(log / segment.file)
+            (folder / segment.file).hardlink_to(log_folder(self._folder) / segment.file)
 
     def _current(self, table: SourceTable) -> Path:
         last = self._log.last or 0
-        found = [path for path in self._folder(table, 0).parent.glob("*") if int(path.name) <= last]
+        found = [path for path in self._reads_of(table.name).glob("*") if int(path.name) <= last]
         if not found:
             raise StateError(
                 f"the former read of table '{table.name}' is gone",
@@ -184,13 +196,13 @@ class Reader:
             )
         return max(found)
 
-    def _tidy(self, kept: set[str], last: int, *, quoted: bool = False) -> None:
+    def _tidy(self, kept: Iterable[Path]) -> None:
         """Remove reads of tables that are not kept, those that never counted, and all but the last that does."""
-        names = kept if quoted else {quote(name, safe="") for name in kept}
+        last, named = self._log.last or 0, set(kept)
         for folder in self._reads.glob("*"):
             counting = sorted(path for path in folder.glob("*") if int(path.name) <= last)
             for path in folder.glob("*"):
-                if folder.name not in names or path not in counting[-1:]:
+                if folder not in named or path not in counting[-1:]:
                     shutil.rmtree(path)
 
 

@@ -1,9 +1,9 @@
 """JSON paths: `lax $.a['b c'][0].d[*]` as a mode and steps.
 
-    $            the whole document
-    .a  ['a']    a field
-    [0]  [-1]    an element, counted from the front or from the end
-    [*]  .*      all elements of an array, all values of an object
+$            the whole document
+.a  ['a']    a field
+[0]  [-1]    an element, counted from the front or from the end
+[*]  .*      all elements of an array, all values of an object
 """
 
 from __future__ import annotations

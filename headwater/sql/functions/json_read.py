@@ -85,13 +85,13 @@ def many(json: exp.Expr, path: JsonPath) -> exp.Expr:
     start = one(document(json), path.steps[:first])
     values = _children(start)
     for is_all, group in groupby(path.steps[first + 1 :], key=lambda step: isinstance(step, All)):
-        x = variable("x")
+        x = variable("x_")
         if is_all:
             for _ in group:
-                values = call("flatten", call("transform", values, lambda_(_children(x), "x")))
+                values = call("flatten", call("transform", values, lambda_(_children(x), "x_")))
         else:
-            reached = call("transform", values, lambda_(one(x, tuple(group)), "x"))
-            values = call("filter", reached, lambda_(is_not_null(x), "x"))
+            reached = call("transform", values, lambda_(one(x, tuple(group)), "x_"))
+            values = call("filter", reached, lambda_(is_not_null(x), "x_"))
     needed = start if path.mode == "strict" else document(json)
     return case((is_not_null(needed), values))
 
@@ -112,7 +112,9 @@ def _first(value: exp.Expr) -> exp.Expr:
     return call("left", call("to_json", value), number(1))
 
 
-def json_value(json: exp.Expr, path: JsonPath, returning: exp.DataType | None, otherwise: Otherwise) -> exp.Expr:
+def json_value(
+    json: exp.Expr, path: JsonPath, returning: exp.DataType | None, otherwise: Otherwise
+) -> exp.Expr:
     """The scalar at a path, as text or as the type asked for."""
     is_text = returning is None or returning.this in exp.DataType.TEXT_TYPES
     scalar: exp.Expr = cast(exp.Null(), TEXT)
@@ -129,7 +131,9 @@ def json_value(json: exp.Expr, path: JsonPath, returning: exp.DataType | None, o
         return _or(result, json, on_error)
     if is_text:
         return _or(result, json, on_empty)
-    return _or(result, json, case((is_null(scalar), on_empty or exp.Null()), otherwise=on_error or exp.Null()))
+    return _or(
+        result, json, case((is_null(scalar), on_empty or exp.Null()), otherwise=on_error or exp.Null())
+    )
 
 
 def _as_text(json: exp.Expr, path: JsonPath) -> exp.Expr:
@@ -190,7 +194,7 @@ def _wrapped(written: exp.Expr, found: exp.Expr, path: JsonPath, clauses: Query)
 
 def _array_of_texts(json: exp.Expr, path: JsonPath, clauses: Query) -> exp.Expr:
     if not path.is_definite:
-        each = lambda_(cast(variable("x"), TEXT), "x")
+        each = lambda_(cast(variable("x_"), TEXT), "x_")
         texts: exp.Expr = call("transform", many(json, path), each)
         whole: exp.Expr = call("to_json", many(json, path))
     else:
@@ -214,7 +218,8 @@ def json_exists(json: exp.Expr, path: JsonPath, on_error: exp.Expr | Literal["ER
     if path.mode == "lax" or (isinstance(on_error, exp.Boolean) and not on_error.this):
         return case((is_not_null(json), found))
     return case(
-        (found, exp.true()), (is_not_null(json), _instead("JSON_EXISTS", path, on_error, _BOOLEAN) or exp.Null())
+        (found, exp.true()),
+        (is_not_null(json), _instead("JSON_EXISTS", path, on_error, _BOOLEAN) or exp.Null()),
     )
 
 

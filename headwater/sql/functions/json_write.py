@@ -94,7 +94,9 @@ def json_object(pairs: list[Pair], *, absent: bool) -> exp.Expr:
 def _key(key: exp.Expr) -> str:
     name = literal_text(key)
     if name is None:
-        raise WrongCall("a key of JSON_OBJECT is not a string literal", "Write it in quotes: 'name' VALUE x.", key)
+        raise WrongCall(
+            "a key of JSON_OBJECT is not a string literal", "Write it in quotes: 'name' VALUE x.", key
+        )
     return name
 
 

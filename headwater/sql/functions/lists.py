@@ -19,21 +19,21 @@ from headwater.sql.functions.trees import (
 
 
 def _equals(needle: exp.Expr) -> exp.Expr:
-    return exp.NullSafeEQ(this=variable("x"), expression=enclosed(needle))
+    return exp.NullSafeEQ(this=variable("x_"), expression=enclosed(needle))
 
 
 def array_contains(arguments: list[exp.Expr]) -> exp.Expr:
     """ARRAY_CONTAINS: NULL is looked for like any other value."""
     array, needle = counted("ARRAY_CONTAINS", arguments, 2, 2)
     assert array is not None and needle is not None
-    return call("exists", array, lambda_(_equals(needle), "x"))
+    return call("exists", array, lambda_(_equals(needle), "x_"))
 
 
 def array_remove(arguments: list[exp.Expr]) -> exp.Expr:
     """ARRAY_REMOVE: NULL is removed like any other value."""
     array, needle = counted("ARRAY_REMOVE", arguments, 2, 2)
     assert array is not None and needle is not None
-    return call("filter", array, lambda_(exp.Not(this=exp.paren(_equals(needle))), "x"))
+    return call("filter", array, lambda_(exp.Not(this=exp.paren(_equals(needle))), "x_"))
 
 
 def array_slice(arguments: list[exp.Expr]) -> exp.Expr:
@@ -69,7 +69,9 @@ def array_sort(arguments: list[exp.Expr]) -> exp.Expr:
     assert array is not None
     flags = [ascending or exp.true(), nulls_first or ascending or exp.true()]
     if not all(isinstance(flag, exp.Boolean) for flag in flags):
-        raise WrongCall("an order of ARRAY_SORT is neither TRUE nor FALSE", "Write ARRAY_SORT(a, TRUE, FALSE).")
+        raise WrongCall(
+            "an order of ARRAY_SORT is neither TRUE nor FALSE", "Write ARRAY_SORT(a, TRUE, FALSE)."
+        )
     is_up, has_nulls_first = (bool(flag.this) for flag in flags)
     if is_up == has_nulls_first:
         return call("sort_array", array, exp.true() if is_up else exp.false())
@@ -89,7 +91,9 @@ def element(arguments: list[exp.Expr]) -> exp.Expr:
 def bracket(node: exp.Bracket) -> exp.Expr:
     """`array[1]`, `map['key']` and `MAP['key', 1]`."""
     owner = node.this
-    is_map = isinstance(owner, exp.Column) and owner.name.upper() == "MAP" and not owner.this.args.get("quoted")
+    is_map = (
+        isinstance(owner, exp.Column) and owner.name.upper() == "MAP" and not owner.this.args.get("quoted")
+    )
     if is_map and not owner.table and len(node.expressions) % 2 == 0:
         return call("map", *node.expressions)
     if len(node.expressions) != 1:

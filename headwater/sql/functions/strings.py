@@ -20,6 +20,7 @@ from headwater.sql.functions.trees import (
     literal_text,
     number,
     text,
+    try_cast,
     variable,
 )
 
@@ -36,12 +37,12 @@ def from_base64(arguments: list[exp.Expr]) -> exp.Expr:
 def substring(string: exp.Expr, start: exp.Expr, length: exp.Expr | None) -> exp.Expr:
     """SUBSTRING: a start before the first character gives an empty text, a length below zero NULL."""
     plain = exp.Substring(this=string.copy(), start=start.copy(), length=length and length.copy())
-    branches = []
+    branches: list[tuple[exp.Expr, exp.Expr]] = []
     if length is not None and (literal_int(length) is None or (literal_int(length) or 0) < 0):
         branches.append((exp.LT(this=enclosed(length), expression=_ZERO.copy()), exp.Null()))
     if literal_int(start) is None or (literal_int(start) or 0) < 0:
         before = exp.Add(this=call("char_length", string), expression=enclosed(start))
-        is_before = exp.LT(this=before, expression=_ZERO.copy())
+        is_before: exp.Expr = exp.LT(this=before, expression=_ZERO.copy())
         if literal_int(start) is None:
             is_before = exp.and_(exp.LT(this=enclosed(start), expression=_ZERO.copy()), is_before)
         branches.append((is_before, text("")))
@@ -83,11 +84,11 @@ def initcap(arguments: list[exp.Expr]) -> exp.Expr:
     (value,) = counted("INITCAP", arguments, 1, 1)
     assert value is not None
     words = call("regexp_extract_all", value, text("[A-Za-z0-9]+|[^A-Za-z0-9]+"), _ZERO)
-    x = variable("x")
+    x = variable("x_")
     first, rest = call("left", x, number(1)), call("substring", x, number(2))
     raised = call("concat", call("upper", first), call("lower", rest))
     is_word = call("regexp_like", x, text("^[A-Za-z0-9]"))
-    each = lambda_(case((is_word, raised), otherwise=x), "x")
+    each = lambda_(case((is_word, raised), otherwise=x), "x_")
     return call("array_join", call("transform", words, each), text(""))
 
 
@@ -132,7 +133,9 @@ def elt(arguments: list[exp.Expr]) -> exp.Expr:
     """ELT: NULL if there is no such expression."""
     if len(arguments) < 2:
         raise WrongCall("ELT takes an index and at least one expression", "Write ELT(1, a, b).")
-    return call("get", call("array", *arguments[1:]), exp.Sub(this=enclosed(arguments[0]), expression=number(1)))
+    return call(
+        "get", call("array", *arguments[1:]), exp.Sub(this=enclosed(arguments[0]), expression=number(1))
+    )
 
 
 def instr(arguments: list[exp.Expr]) -> exp.Expr:
@@ -169,7 +172,7 @@ def is_decimal(arguments: list[exp.Expr]) -> exp.Expr:
     """IS_DECIMAL: whether a text is a number."""
     (value,) = counted("IS_DECIMAL", arguments, 1, 1)
     assert value is not None
-    return is_not_null(exp.TryCast(this=cast(value, TEXT), to=exp.DataType.build("double")))
+    return is_not_null(try_cast(cast(value, TEXT), "double"))
 
 
 def hashed(name: str, bits: int) -> Builder:

@@ -36,14 +36,14 @@ def number(value: int) -> exp.Expr:
     return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))
 
 
-def cast(value: exp.Expr, kind: exp.DataType.Type | str) -> exp.Cast:
+def cast(value: exp.Expr, kind: exp.DType | str) -> exp.Cast:
     """CAST(value AS kind)."""
     return exp.cast(value.copy(), kind, dialect="spark")
 
 
-def try_cast(value: exp.Expr, kind: exp.DataType.Type | str) -> exp.TryCast:
+def try_cast(value: exp.Expr, kind: exp.DType | str) -> exp.TryCast:
     """TRY_CAST(value AS kind)."""
-    return exp.TryCast(this=value.copy(), to=exp.DataType.build(kind, dialect="spark"))
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(kind, dialect="spark"), safe=True)
 
 
 def case(*branches: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr | None = None) -> exp.Case:

@@ -1,0 +1,137 @@
+"""Where the services of a demo live: their folders, and ports that stay the same from one start to the next.
+
+Saved progress, connectors and topics name the addresses they belong to, so a demo keeps its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from headwater.demo.cast import Part
+from headwater.demo.session import DemoFolder
+from headwater.services.connect import ConnectWorker
+from headwater.services.kafka import KafkaServer
+from headwater.services.opensearch import FREE_PORTS, OpenSearchServer
+from headwater.services.ports import HOST, free_port_between
+from headwater.services.postgres import EmbeddedPostgres
+from headwater.services.process import Server
+
+PORTS = (20_000, 29_999)
+"""Below the ones that connections of other programs are given at random, so that a port is free again later."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The port of each service."""
+
+    postgres: int
+    kafka: int
+    connect: int
+    opensearch: int
+
+    @property
+    def broker(self) -> str:
+        """Where clients of Kafka connect."""
+        return f"{HOST}:{self.kafka}"
+
+    @property
+    def worker(self) -> str:
+        """Where Connect's REST interface is."""
+        return f"http://{HOST}:{self.connect}"
+
+    @property
+    def search(self) -> str:
+        """Where OpenSearch answers."""
+        return f"http://{HOST}:{self.opensearch}"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What a demo remembers: its ports, and which variant of it was begun."""
+
+    ports: Ports
+    variant: str = ""
+
+
+def notes_of(folder: DemoFolder) -> Notes | None:
+    """What a demo wrote down; None if it was never begun here."""
+    file = folder.path / "demo.json"
+    if not file.exists():
+        return None
+    said = json.loads(file.read_text())
+    return Notes(Ports(**said["ports"]), said["variant"])
+
+
+def begin_notes(folder: DemoFolder, variant: str = "") -> Notes:
+    """The notes of a demo, begun with free ports if there are none."""
+    found = notes_of(folder)
+    if found is not None:
+        return found
+    taken = {name: free_port_between(*PORTS) for name in ("postgres", "kafka", "connect")}
+    notes = Notes(Ports(**taken, opensearch=free_port_between(*FREE_PORTS)), variant)
+    # Moved into place, so that a start that is interrupted here leaves all or nothing.
+    fresh = folder.path / "demo.json.new"
+    fresh.write_text(json.dumps(asdict(notes), indent=2))
+    fresh.replace(folder.path / "demo.json")
+    return notes
+
+
+class Database:
+    """The demo's Postgres, which has its tables once it runs."""
+
+    def __init__(self, folder: Path, port: int, *, make_tables: Callable[[str], bool]) -> None:
+        self.place = f"{HOST}:{port}"
+        self._folder, self._port, self._make_tables = folder, port, make_tables
+        self._server: EmbeddedPostgres | None = None
+
+    def start(self) -> None:
+        """Start it and make the tables where there are none."""
+        self._server = EmbeddedPostgres(self._folder, self._port)
+        self._make_tables(self._server.uri)
+
+    def stop(self) -> None:
+        """Stop it, if it runs."""
+        if self._server is not None:
+            self._server.stop()
+
+    @property
+    def uri(self) -> str:
+        """Where clients connect."""
+        assert self._server is not None
+        return self._server.uri
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server, and how its place is best told."""
+
+    server: Server
+    place: str
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.server.start()
+
+    def stop(self) -> None:
+        """Stop it; harmless when it is down."""
+        self.server.stop()
+
+
+def kafka_part(folder: DemoFolder, ports: Ports) -> Part:
+    """The demo's Kafka."""
+    return Part("kafka", Served(KafkaServer(folder.path / "kafka", ports.kafka), ports.broker))
+
+
+def connect_part(folder: DemoFolder, ports: Ports) -> Part:
+    """The demo's Connect worker with Debezium; it stops before the database whose log it reads."""
+    worker = ConnectWorker(folder.path / "connect", ports.connect, kafka=ports.broker)
+    return Part("connect", Served(worker, ports.worker), needs=("postgres", "kafka"))
+
+
+def opensearch_part(folder: DemoFolder, ports: Ports) -> Part:
+    """The demo's OpenSearch."""
+    server = OpenSearchServer(folder.path / "opensearch", ports.opensearch)
+    return Part("opensearch", Served(server, ports.search))
