@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test quick check update bench build
+.PHONY: help install demo test quick check update faults bench build
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
@@ -41,6 +41,9 @@ build: install ## the wheel in dist/, tried in an empty folder
 	rm -rf dist build
 	$(BIN)/python -m build --wheel --outdir dist .
 	$(PYTHON) tests/build/try_wheel.py dist lock.txt
+
+faults: install ## kill everyone on the way thirty times each, and compare; about an hour
+	$(BIN)/python -m pytest tests/faults --kills 30 $(ARGS)
 
 bench: install ## how long a step of the engine takes, part by part
 	$(BIN)/python bench/run.py $(ARGS)

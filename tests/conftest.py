@@ -27,6 +27,15 @@ STARTS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update` (make update) rewrites what stories and golden files expect, for a person to read."""
     parser.addoption("--update", action="store_true", help="rewrite golden files with what came out")
+    parser.addoption(
+        "--kills", type=int, default=3, help="how often each victim of the fault tests is killed"
+    )
+
+
+@pytest.fixture(scope="session")
+def kills(pytestconfig: pytest.Config) -> int:
+    """How often each victim of the fault tests is killed (make faults: 30 times)."""
+    return int(pytestconfig.getoption("--kills"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

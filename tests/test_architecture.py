@@ -56,6 +56,8 @@ INNER_IMPORTS = {
     ("headwater.cli.main", "headwater.cli.demo"): "--help answers at once, without Postgres",
     ("headwater.cli.main", "headwater.cli.demo_watch"): "--help answers at once, without Spark",
     ("headwater.cli.main", "headwater.cli.services"): "--help answers at once, without Kafka's client",
+    ("headwater.cli.main", "headwater.cli.demo_kafka"): "--help answers at once, without Spark",
+    ("headwater.cli.main", "headwater.cli.demo_outbox"): "--help answers at once, without Spark",
     ("headwater.cli.main", "headwater.cli.connect"): "--help answers at once, without a client of HTTP",
     ("headwater.cli.main", "headwater.cli.topics"): "--help answers at once, without a client of Kafka",
     ("headwater.cli.main", "headwater.cli.tail"): "--help answers at once, without a client of Kafka",

@@ -54,6 +54,14 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.demo_watch import watch_command
 
             return watch_command(given)
+        case "demo" if given.demo == "claims-kafka":
+            from headwater.cli.demo_kafka import claims_kafka_command
+
+            return claims_kafka_command(given)
+        case "demo" if given.demo == "outbox":
+            from headwater.cli.demo_outbox import outbox_command
+
+            return outbox_command(given)
         case "demo":
             from headwater.cli.demo import demo_command
 

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException
 from headwater.connect.client import ConnectClient
 from headwater.connect.files import Connector
 from headwater.connect.troubles import hint_for, reason_of
-from headwater.demo.cast import News, Tell
+from headwater.demo.together import News, Tell
 from headwater.errors import ConnectError, ServiceError
 from headwater.kafka.clients import topics
 from headwater.kafka.problems import problem_as

@@ -92,7 +92,7 @@ def follow_topics(
                 if error is not None and not is_away(error):
                     raise KafkaException(error)
                 if message is not None and error is None:
-                    hear(Said(message.topic(), message.key(), message.value()))
+                    hear(Said(str(message.topic()), message.key(), message.value()))
                 yield
     except KafkaException as problem:
         raise problem_as(SourceError, problem, properties, subject=f"topic '{names[0]}'") from problem

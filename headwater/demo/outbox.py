@@ -19,6 +19,8 @@ NAME = "outbox"
 CONNECTOR = "my_order_source_deb"
 ORDERS_TOPIC, MESSAGES_TOPIC, OUTPUT_TOPIC = "my_pg.public.orders", "my_pg.message", "order_output"
 
+EVERY_SECONDS = 1.0
+
 ORDER = "order.sql"
 """One order, as people can send it by hand."""
 

@@ -9,14 +9,15 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
-from headwater.demo.cast import Part
 from headwater.demo.session import DemoFolder
+from headwater.demo.together import Part
 from headwater.services.connect import ConnectWorker
 from headwater.services.kafka import KafkaServer
 from headwater.services.opensearch import FREE_PORTS, OpenSearchServer
 from headwater.services.ports import HOST, free_port_between
-from headwater.services.postgres import EmbeddedPostgres
+from headwater.services.postgres import PostgresServer
 from headwater.services.process import Server
 
 PORTS = (20_000, 29_999)
@@ -79,29 +80,23 @@ def begin_notes(folder: DemoFolder, variant: str = "") -> Notes:
     return notes
 
 
-class Database:
+class Database(PostgresServer):
     """The demo's Postgres, which has its tables once it runs."""
 
     def __init__(self, folder: Path, port: int, *, make_tables: Callable[[str], bool]) -> None:
-        self.place = f"{HOST}:{port}"
-        self._folder, self._port, self._make_tables = folder, port, make_tables
-        self._server: EmbeddedPostgres | None = None
-
-    def start(self) -> None:
-        """Start it and make the tables where there are none."""
-        self._server = EmbeddedPostgres(self._folder, self._port)
-        self._make_tables(self._server.uri)
-
-    def stop(self) -> None:
-        """Stop it, if it runs."""
-        if self._server is not None:
-            self._server.stop()
+        super().__init__(folder, port)
+        self._make_tables = make_tables
 
     @property
-    def uri(self) -> str:
-        """Where clients connect."""
-        assert self._server is not None
-        return self._server.uri
+    def place(self) -> str:
+        """Where it is to be found."""
+        return self.address
+
+    def start(self) -> Self:
+        """Start it and make the tables where there are none."""
+        super().start()
+        self._make_tables(self.uri)
+        return self
 
 
 @dataclass(frozen=True)

@@ -14,34 +14,21 @@ A message that is wrong gives one row, whose kind is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
-
 from sqlglot import exp
 
-from headwater.formats.kinds import Formats
 from headwater.formats.metadata import METADATA
-from headwater.schema import Schema
+from headwater.formats.outputs import Reading
+from headwater.formats.rows import appended, upserted
 
 __all__ = ["METADATA", "Reading", "decoding"]
-
-ERROR = "__hw_error"
-SOURCE_AT, SOURCE_MS = "__hw_source_at", "__hw_source_ms"
-TOPIC, PARTITION, OFFSET = "__hw_topic", "__hw_partition", "__hw_offset"
-KEY, VALUE = "__hw_key", "__hw_value"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What is to be read: the table's columns, how messages are written, and what a message means."""
-
-    schema: Schema
-    formats: Formats
-    metadata: Mapping[str, str]
-    kind: Literal["append", "changelog", "upsert"]
 
 
 def decoding(reading: Reading) -> exp.Query:
     """The query that turns messages into events."""
-    raise NotImplementedError
+    match reading.kind:
+        case "append":
+            return appended(reading)
+        case "upsert":
+            return upserted(reading)
+        case "changelog":
+            raise NotImplementedError

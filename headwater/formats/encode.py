@@ -35,12 +35,7 @@ def envelopes(kind: DebeziumJson, fields: Fields, *, come: bool) -> pa.Array:
 
 def json_text(kind: JsonFormat | DebeziumJson) -> JsonText:
     """How a table's JSON is written."""
-    return JsonText(
-        timestamps=kind.timestamp_format,
-        ignore_nulls=kind.ignore_null_fields,
-        map_null_key=kind.map_null_key_mode,
-        map_null_literal=kind.map_null_key_literal,
-    )
+    return JsonText(timestamps=kind.timestamp_format, ignore_nulls=kind.ignore_null_fields)
 
 
 def csv_text(kind: CsvFormat) -> encode_csv.CsvText:

@@ -34,13 +34,6 @@ class JsonText:
     """`SQL` is 2020-12-30 12:13:14.123, `ISO-8601` has a T in the middle; those with a zone end with Z."""
     ignore_nulls: bool = False
     """True leaves out a field that is NULL, at every depth."""
-    map_null_key: str = "FAIL"
-    """A NULL key of a map: `FAIL`, `DROP` the entry, or write the `LITERAL`."""
-    map_null_literal: str = "null"
-
-
-class NullKeyError(ValueError):
-    """A map has a NULL key, which JSON cannot hold."""
 
 
 def objects(fields: Fields, form: JsonText) -> pa.Array:
@@ -159,14 +152,7 @@ def _map_writer(kind: pa.DataType, form: JsonText) -> Writer:
     inner = _or_null(writer(kind.item_type, form))
 
     def write(value: Any) -> str:
-        told = []
-        for key, item in value:
-            if key is None and form.map_null_key == "FAIL":
-                raise NullKeyError("a map has a NULL key, which JSON cannot hold")
-            if key is None and form.map_null_key == "DROP":
-                continue
-            name = form.map_null_literal if key is None else plain(key, form.timestamps)
-            told.append(f"{quoted(name)}:{inner(item)}")
+        told = (f"{quoted(plain(key, form.timestamps))}:{inner(item)}" for key, item in value)
         return "{" + ",".join(told) + "}"
 
     return write

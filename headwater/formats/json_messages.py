@@ -68,28 +68,31 @@ def parse_json(layers: Layers, source: Tree, fields: Fields, *, language: Langua
         )
     )
     loose = tuple((name, loose_shape(shape, language)) for name, shape in fields)
-    again = _from_json(said, loose)
-    kinds = dict(loose)
-
-    def converted(x: Tree) -> Tree:
-        values = [(name, careful(part(x, name), f, language, loose=kinds[name])) for name, f in fields]
-        return row([*values, (WRONG, null("string"))])
-
-    made = layers.put(case((fine, fast), (given(said), let(again, converted))))
-
-    def told(x: Tree) -> Tree:
-        branches = []
-        for name, shape in fields:
-            value, kind = part(x, name), kinds[name]
-            wrong = careful_misfits(value, shape, language, loose=kind, made=part(made, name))
-            if wrong is not None:
-                branches.append((wrong, careful_complaint(value, shape, language, loose=kind, path=name)))
-        return case(*branches) if branches else null("string")
-
     unread = both(given(said), negated(fine))
+    again = layers.put(case((unread, _from_json(said, loose))))
+    made = layers.put(case((fine, fast), (unread, let(again, lambda x: _careful_row(x, fields, language)))))
     broken = layers.put(case((unread, _broken(said, again, what=what))))
-    misfit = layers.put(case((both(unread, is_null(broken)), let(again, told))))
+    second = both(given(again), is_null(broken))
+    misfit = layers.put(case((second, let(again, lambda x: _careful_told(x, made, fields, language)))))
     return Parsed(made, broken, misfit)
+
+
+def _careful_row(again: Tree, fields: Fields, language: Language) -> Tree:
+    values = []
+    for name, shape in fields:
+        loose = loose_shape(shape, language)
+        values.append((name, careful(part(again, name), shape, language, loose=loose)))
+    return row([*values, (WRONG, null("string"))])
+
+
+def _careful_told(again: Tree, made: Tree, fields: Fields, language: Language) -> Tree:
+    branches = []
+    for name, shape in fields:
+        value, loose = part(again, name), loose_shape(shape, language)
+        wrong = careful_misfits(value, shape, language, loose=loose, made=part(made, name))
+        if wrong is not None:
+            branches.append((wrong, careful_complaint(value, shape, language, loose=loose, path=name)))
+    return case(*branches) if branches else null("string")
 
 
 def _from_json(said: Tree, fields: Fields) -> Tree:

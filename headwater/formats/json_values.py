@@ -43,9 +43,13 @@ _TIME = r"\d\d:\d\d:\d\d(\.\d{0,9})?"
 
 def json_language(options: JsonFormat) -> Language:
     """How plain JSON writes each type."""
-    between, shown = ("T", "2020-12-30T12:13:14.123") if options.timestamp_format != "SQL" else (
-        " ",
-        "2020-12-30 12:13:14.123",
+    between, shown = (
+        ("T", "2020-12-30T12:13:14.123")
+        if options.timestamp_format != "SQL"
+        else (
+            " ",
+            "2020-12-30 12:13:14.123",
+        )
     )
     stamp = rf"^\d{{4}}-\d\d-\d\d{between}{_TIME}"
 
@@ -174,7 +178,9 @@ def careful_misfits(
             array = call("map_values", _as(value, "map<string,variant>"))
         case RowOf(fields):
             parts = _as_row(value, fields)
-            return both(_there(value), either(is_null(parts), let(parts, lambda x: _any(x, fields, language))))
+            return both(
+                _there(value), either(is_null(parts), let(parts, lambda x: _any(x, fields, language)))
+            )
     return both(
         _there(value),
         either(is_null(array), each("exists", array, lambda x: _inner_misfits(x, inner, language))),
@@ -193,9 +199,7 @@ def _any(parts: Tree, fields: tuple[tuple[str, Shape], ...], language: Language)
     return either(*[_inner_misfits(part(parts, name), inner, language) for name, inner in fields])
 
 
-def careful_complaint(
-    value: Tree, shape: Shape, language: Language, *, loose: Shape, path: str
-) -> Tree:
+def careful_complaint(value: Tree, shape: Shape, language: Language, *, loose: Shape, path: str) -> Tree:
     """What is wrong with something that misfits."""
     said = _said(value, loose)
     match shape:
@@ -231,4 +235,6 @@ def _row_complaint(
             branches.append((_inner_misfits(inner_part, inner, language), told))
         return case(*branches)
 
-    return case((is_null(parts), _is_not(_as(value, "string"), "an object", path)), default=let(parts, inside))
+    return case(
+        (is_null(parts), _is_not(_as(value, "string"), "an object", path)), default=let(parts, inside)
+    )

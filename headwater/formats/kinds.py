@@ -28,9 +28,7 @@ class JsonFormat:
     fail_on_missing_field: bool = option(
         "fail-on-missing-field", "a field that is not there is an error", default=False
     )
-    timestamp_format: str = option(
-        "timestamp-format.standard", _STANDARD, default="SQL", choices=_STANDARDS
-    )
+    timestamp_format: str = option("timestamp-format.standard", _STANDARD, default="SQL", choices=_STANDARDS)
     map_null_key_mode: str = option("map-null-key.mode", _NULL_KEY, default="FAIL", choices=_NULL_KEYS)
     map_null_key_literal: str = option("map-null-key.literal", _NULL_LITERAL, default="null")
     decimal_as_plain_number: bool = option("encode.decimal-as-plain-number", _PLAIN, default=False)
@@ -45,11 +43,16 @@ class DebeziumJson:
     """One change event of Debezium for each change, with or without its schema."""
 
     schema_include: bool = option(
-        "schema-include", "accepted; whether a message carries its schema is seen in the message", default=False
+        "schema-include",
+        "accepted; whether a message carries its schema is seen in the message",
+        default=False,
     )
     ignore_parse_errors: bool = option("ignore-parse-errors", _IGNORE, default=False)
     timestamp_format: str = option(
-        "timestamp-format.standard", _STANDARD + ", when written; both are read", default="SQL", choices=_STANDARDS
+        "timestamp-format.standard",
+        _STANDARD + ", when written; both are read",
+        default="SQL",
+        choices=_STANDARDS,
     )
     map_null_key_mode: str = option("map-null-key.mode", _NULL_KEY, default="FAIL", choices=_NULL_KEYS)
     map_null_key_literal: str = option("map-null-key.literal", _NULL_LITERAL, default="null")
@@ -103,7 +106,9 @@ class DebeziumJson:
 class CsvFormat:
     """One line of separated values for each row, in the order of the columns."""
 
-    field_delimiter: str = option("field-delimiter", "one character between values; '\\t' is a tab", default=",")
+    field_delimiter: str = option(
+        "field-delimiter", "one character between values; '\\t' is a tab", default=","
+    )
     quote_character: str = option("quote-character", "one character around values", default='"')
     disable_quote_character: bool = option(
         "disable-quote-character", "quotes are letters like others", default=False
@@ -117,9 +122,7 @@ class CsvFormat:
         "escape-character", "one character that takes the meaning from the next one", default=None
     )
     null_literal: str | None = option("null-literal", "the text that stands for NULL", default=None)
-    scientific: bool = option(
-        "write-bigdecimal-in-scientific-notation", "write 100000 as 1E+5", default=True
-    )
+    scientific: bool = option("write-bigdecimal-in-scientific-notation", "write 100000 as 1E+5", default=True)
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class RawFormat:
         "charset",
         "how text is encoded",
         default="UTF-8",
-        choices=("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16", "UTF-16BE", "UTF-16LE"),
+        choices=("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16BE", "UTF-16LE"),
     )
     endianness: str = option(
         "endianness",

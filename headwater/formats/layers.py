@@ -1,9 +1,9 @@
 """Queries in layers: a value that is used twice is computed once, in the layer below.
 
-    layers = Layers("messages")
-    parsed = layers.put(from_json(...))
-    layers.put(part(parsed, "a"), "a")
-    layers.query(["a"])     # SELECT a FROM (SELECT *, c0.a AS a FROM (SELECT *, FROM_JSON(...) AS c0 FROM messages))
+layers = Layers("messages")
+parsed = layers.put(from_json(...))
+layers.put(part(parsed, "a"), "a")
+layers.query(["a"])     # SELECT a FROM (SELECT *, c0.a AS a FROM (SELECT *, FROM_JSON(...) AS c0 FROM messages))
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ class Layers:
         self._layers: list[dict[str, Tree]] = []
         self._heights: dict[str, int] = {}
 
-    def put(self, value: Tree, name: str | None = None) -> Tree:
+    def put(self, value: Tree) -> Tree:
         """Compute a value once; the answer is the column that holds it."""
-        if name is None:
-            name = f"c{len(self._heights)}"
+        name = f"c{len(self._heights)}"
         needed = {found.name for found in value.find_all(exp.Column)}
         height = max((self._heights[n] + 1 for n in needed if n in self._heights), default=0)
         while len(self._layers) <= height:
@@ -39,12 +38,12 @@ class Layers:
         """`body` of a value that is computed once."""
         return body(self.put(value))
 
-    def query(self, outputs: Iterable[str], *, where: Tree | None = None) -> exp.Select:
-        """The named values, of the rows of the relation for which `where` holds."""
+    def query(self, outputs: Iterable[tuple[str, Tree]], *, where: Tree | None = None) -> exp.Select:
+        """The outputs under their names, over the rows of the relation for which `where` holds."""
         made = exp.select(exp.Star()).from_(exp.to_table(self._relation))
         if where is not None:
             made = made.where(where.copy())
         for layer in self._layers:
             values = [aliased(value, name) for name, value in layer.items()]
             made = exp.select(exp.Star(), *values).from_(made.subquery("m"))
-        return exp.select(*[column(name) for name in outputs]).from_(made.subquery("m"))
+        return exp.select(*[aliased(value, name) for name, value in outputs]).from_(made.subquery("m"))

@@ -1,6 +1,6 @@
 """The format options of a table, read and checked.
 
-    'value.format' = 'json', 'value.json.ignore-parse-errors' = 'true', 'key.format' = 'raw', 'key.fields' = 'id'
+'value.format' = 'json', 'value.json.ignore-parse-errors' = 'true', 'key.format' = 'raw', 'key.fields' = 'id'
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class FormatOptions:
 
     format: str | None = option("format", "the format of the value", default=None)
     value_format: str | None = option("value.format", "the same as 'format'", default=None)
-    key_format: str | None = option("key.format", "the format of the key, if columns come from it", default=None)
+    key_format: str | None = option(
+        "key.format", "the format of the key, if columns come from it", default=None
+    )
     key_fields: str = option("key.fields", "the columns that stand in the key: a;b", default="")
     key_fields_prefix: str = option(
         "key.fields-prefix", "what those columns' names begin with, and the key's fields do not", default=""

@@ -1,6 +1,6 @@
 """The shape of a column's type, as a tree.
 
-    shape_of("array<struct<a:int>>")    # ArrayOf(RowOf((("a", Atom("int")),)))
+shape_of("array<struct<a:int>>")    # ArrayOf(RowOf((("a", Atom("int")),)))
 """
 
 from __future__ import annotations

@@ -54,9 +54,7 @@ def cast(value: Tree, kind: str) -> Tree:
 def try_cast(value: Tree, kind: str) -> Tree:
     """TRY_CAST: NULL where the value does not fit."""
     # Without `safe` the generator writes a plain CAST, which raises.
-    return exp.TryCast(
-        this=value.copy(), to=exp.DataType.build(sql_type(kind), dialect="spark"), safe=True
-    )
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(sql_type(kind), dialect="spark"), safe=True)
 
 
 def case(*branches: tuple[Tree, Tree], default: Tree | None = None) -> Tree:

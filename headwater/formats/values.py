@@ -54,6 +54,8 @@ class Leaf:
                 return raw
             case "variant":
                 return call("try_variant_get", raw, "$", "string")
+            case "binary":
+                return call("hex", raw)
         return cast(raw, "string")
 
 
@@ -124,7 +126,9 @@ def misfits(raw: Tree, shape: Shape, language: Language, *, value: Tree | None =
 
 
 def _exists(array: Tree, inner: Shape, language: Language) -> Tree:
-    return call("coalesce", each("exists", array, lambda x: _sure(x, inner, language)), cast(number(0), "boolean"))
+    return call(
+        "coalesce", each("exists", array, lambda x: _sure(x, inner, language)), cast(number(0), "boolean")
+    )
 
 
 def _sure(raw: Tree, shape: Shape, language: Language) -> Tree:

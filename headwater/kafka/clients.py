@@ -40,6 +40,11 @@ class Heard:
     def __call__(self, error: KafkaError) -> None:
         self.errors = [*self.errors[-9:], error]
 
+    @property
+    def is_refused(self) -> bool:
+        """True if something was heard that waiting does not cure: a wrong password, a certificate."""
+        return any(not is_away(error) for error in self.errors)
+
     def reason(self, problem: KafkaException) -> KafkaException:
         """The exception with the most telling cause that was heard, itself if there is none."""
         if not is_away(problem):
@@ -88,12 +93,15 @@ def topics(properties: Mapping[str, str], timeout: float = ASK_SECONDS) -> dict[
     """Every topic and how many partitions it has; a KafkaException that says why if no broker answers."""
     heard = Heard()
     client = admin(properties, error_cb=heard)
-    try:
-        found = client.list_topics(timeout=timeout)
-    except KafkaException as problem:
-        client.poll(0)
-        raise heard.reason(problem) from None
-    return {name: len(topic.partitions) for name, topic in found.topics.items() if topic.error is None}
+    until = time.monotonic() + timeout
+    while True:
+        try:
+            found = client.list_topics(timeout=min(1.0, max(0.1, until - time.monotonic())))
+            return {name: len(t.partitions) for name, t in found.topics.items() if t.error is None}
+        except KafkaException as problem:
+            client.poll(0)
+            if heard.is_refused or not is_away(problem) or time.monotonic() > until:
+                raise heard.reason(problem) from None
 
 
 def watermarks(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from headwater.incremental.differentiate import differentiate
 from headwater.options import options_of, read_options
 from headwater.plan.explain import tree
-from headwater.runtime.program import Result, ViewNode
+from headwater.runtime.program import Result, TableNode, ViewNode
 from headwater.settings import Settings
 from headwater.spark.text import to_text
 from headwater.sql import statements as sql
@@ -15,9 +15,12 @@ from headwater.sql.catalog import Relation
 from headwater.sql.secrets import masked
 
 
-def explain(result: Result, views: Mapping[str, ViewNode]) -> str:
+def explain(result: Result, views: Mapping[str, ViewNode], tables: Mapping[str, TableNode]) -> str:
     """Plan, strategies and the SQL that maintains a result, for each relation that may change."""
     lines = [f"== {result.kind} {result.name} ==", "", "-- plan", tree(result.plan)]
+    for name in result.reads:
+        note = tables[name].type.notes(tables[name].table) if name in tables else None
+        lines += ["", f'-- "{name}": {note}'] if note else []
     for name in result.nodes:
         node = views[name]
         for relation in node.block.inputs:

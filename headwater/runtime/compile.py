@@ -10,6 +10,7 @@ from headwater.errors import Place, SqlError
 from headwater.options import read_options
 from headwater.runtime import answers
 from headwater.runtime.catalogs import create_catalog, drop_catalog, use
+from headwater.runtime.dead_letters import declare_dead_letters, parks_messages
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.naming import named, own_name, relation_of, written_out
@@ -22,6 +23,7 @@ from headwater.schema import Schema
 from headwater.settings import Settings
 from headwater.sinks.base import SinkTable
 from headwater.sinks.registry import sink_type
+from headwater.sources.dead_letters import TABLE as DEAD_LETTERS
 from headwater.spark.engine import Engine
 from headwater.sql import statements as sql
 from headwater.sql.bind import refuse_volatile
@@ -77,6 +79,8 @@ class Compiler:
         """Everything taken so far."""
         scope = self.scope
         used = {name for view in scope.views.values() for name in view.block.inputs}
+        if parks_messages(table for name, table in scope.tables.items() if name in used):
+            used.add(DEAD_LETTERS)
         return Program(
             read_options(Settings, self.settings, owner="SET", place=None),
             {name: table for name, table in scope.tables.items() if name in used},
@@ -91,7 +95,7 @@ class Compiler:
         aside = Compiler(self.scope.aside(), dict(self.settings))
         aside.take(statement.statement)
         made = [result for name, result in aside.scope.results.items() if name not in self.scope.results]
-        return "\n\n".join(answers.explain(result, aside.scope.views) for result in made)
+        return "\n\n".join(answers.explain(result, aside.scope.views, aside.scope.tables) for result in made)
 
 
 def compile_script(
@@ -123,6 +127,7 @@ def _table(scope: Scope, statement: sql.CreateTable) -> None:
     relation = Relation(statement.name, "table", schema, computed, virtual, moments)
     scope.catalog.add(relation, statement.place)
     scope.declared[statement.name.lower()] = statement
+    declare_dead_letters(scope, statement)
 
 
 def _free_name(scope: Scope, what: str) -> str:

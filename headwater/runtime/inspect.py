@@ -52,7 +52,7 @@ def explain_script(text: str, *, file: str) -> str:
     with hidden.watching(), tempfile.TemporaryDirectory() as folder:
         engine = open_engine("explain", Path(folder), _Silent())
         program = compile_script(script, engine, hidden=hidden)
-    explained = [explain(result, program.views) for result in program.results.values()]
+    explained = [explain(result, program.views, program.tables) for result in program.results.values()]
     return "\n\n".join((*program.answers, *explained))
 
 

@@ -146,6 +146,9 @@ class Scope:
         options = self.options_of(statement, kind.options)
         metadata = metadata_of(statement, kind)
         table = SourceTable(name, schema, options, statement.place, metadata=metadata)
+        if kind.decoding is not None:
+            with placed(statement.place):
+                kind.decoding(table)  # complains of formats and columns now, not at the first message
         made_from = fingerprint(
             "table",
             schema.to_json(),

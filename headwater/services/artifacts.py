@@ -62,21 +62,21 @@ def fetch(name: str, report: Report = silent) -> Path:
 
 def _make(wanted: PackageSet, place: Path, report: Report) -> None:
     partial = place.with_suffix(".partial")
-    files, total = partial / "files", 2 * len(wanted.packages)
+    whole, total = partial / "whole", 2 * len(wanted.packages)
     report(wanted.name, 0, total)
-    download(
-        wanted.packages, partial / "notes", files=files, done=lambda done: report(wanted.name, done, total)
-    )
+    files = download(wanted.packages, partial, done=lambda done: report(wanted.name, done, total))
+    shutil.rmtree(whole, ignore_errors=True)
+    whole.mkdir()
     for package in wanted.packages:
         _check(files / package.file, package)
-    shutil.rmtree(files / ".notes", ignore_errors=True)
-    for package in wanted.packages:
         if package.kind in ARCHIVES:
-            _unpack(files / package.file, files)
+            _unpack(files / package.file, whole)
+        else:
+            (files / package.file).rename(whole / package.file)
     for pattern in UNUSED.get(wanted.name, ()):
-        for path in files.glob(pattern):
+        for path in whole.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    files.rename(place)
+    whole.rename(place)
     shutil.rmtree(partial)
     report(wanted.name, total, total)
 
@@ -94,9 +94,7 @@ def _check(file: Path, package: Package) -> None:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    # What was unpacked before a crash is replaced; the archive goes last, so that the next call can unpack again.
     shutil.unpack_archive(archive, folder)
-    archive.unlink()
     for program in folder.glob("bin/*"):
         program.chmod(0o755)
 

@@ -24,7 +24,8 @@ from headwater.services.mysql_files import DATABASE
 from headwater.services.opensearch import OpenSearchServer
 from headwater.services.ports import HOST, is_free, require_free
 from headwater.services.postgres import PostgresServer
-from headwater.services.process import Lifetime, Server, noted_port, running_pid
+from headwater.services.process import Lifetime, Server
+from headwater.services.running import noted_port, running_pid
 
 PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-mariadb")
 

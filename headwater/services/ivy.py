@@ -20,17 +20,18 @@ from headwater.services.packages import Package
 from headwater.services.trust import trust_store
 
 HEAP = "-Xmx128m"
+FILES = "files"
 CLASSIFIER = "{http://ant.apache.org/ivy/maven}classifier"
 
 
-def download(packages: Sequence[Package], folder: Path, *, files: Path, done: Callable[[int], None]) -> None:
-    """Put the packages' files into `files`; `folder` is for the resolver's own notes.
+def download(packages: Sequence[Package], folder: Path, *, done: Callable[[int], None]) -> Path:
+    """Fetch the packages into a folder of `folder`, which also keeps the resolver's notes.
 
     `done` hears how many of twice as many steps are over: every package is first found, then fetched.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    files = folder / FILES
     files.mkdir(parents=True, exist_ok=True)
-    _settings(folder, files).write(folder / "settings.xml")
+    _settings(folder).write(folder / "settings.xml")
     _wanted(packages).write(folder / "wanted.xml")
     command = [*_java(), "-settings", str(folder / "settings.xml"), "-ivy", str(folder / "wanted.xml")]
     said: list[str] = []
@@ -51,6 +52,7 @@ def download(packages: Sequence[Package], folder: Path, *, files: Path, done: Ca
     missing = [package for package in packages if not (files / package.file).is_file()]
     if missing:
         raise _not_had(missing, said)
+    return files
 
 
 def _java() -> list[str]:
@@ -76,23 +78,15 @@ def _resolver() -> Path:
     )
 
 
-def _settings(folder: Path, files: Path) -> ElementTree.ElementTree[ElementTree.Element]:
+def _settings(folder: Path) -> ElementTree.ElementTree[ElementTree.Element]:
     root = ElementTree.Element("ivysettings")
     ElementTree.SubElement(root, "settings", defaultResolver="public")
-    pattern = "[artifact]-[revision](-[classifier]).[ext]"
-    caches = ElementTree.SubElement(root, "caches", defaultCacheDir=str(folder))
-    ElementTree.SubElement(
-        caches, "cache", name="files", basedir=str(files), artifactPattern=pattern, ivyPattern=f"{_NOTES}.xml"
-    )
+    pattern = f"{FILES}/[artifact]-[revision](-[classifier]).[ext]"
+    ElementTree.SubElement(root, "caches", defaultCacheDir=str(folder), artifactPattern=pattern)
     resolvers = ElementTree.SubElement(root, "resolvers")
     # Every package is named exactly, so what each one would like to bring along is not even asked for.
-    ElementTree.SubElement(
-        resolvers, "ibiblio", name="public", m2compatible="true", usepoms="false", cache="files"
-    )
+    ElementTree.SubElement(resolvers, "ibiblio", name="public", m2compatible="true", usepoms="false")
     return ElementTree.ElementTree(root)
-
-
-_NOTES = ".notes/[organisation]-[module]-[revision]"
 
 
 def _wanted(packages: Sequence[Package]) -> ElementTree.ElementTree[ElementTree.Element]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from headwater.errors import ServiceError
 from headwater.services.ports import HOST, connects, free_port
 from headwater.services.postgres_files import PASSWORD, USER, make_data, owner_of, program
-from headwater.services.process import Launch, Lifetime, Server, log_tail
+from headwater.services.process import Launch, Lifetime, Server
+from headwater.services.running import log_tail
 
 SETTINGS: Mapping[str, str] = {
     "wal_level": "logical",

@@ -11,27 +11,36 @@ import enum
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from headwater.errors import ServiceError
 from headwater.services.ports import HOST, connects, is_free, port_in_use, require_free
+from headwater.services.running import (
+    STOP_SECONDS,
+    is_alive,
+    log_tail,
+    noted_port,
+    running_pid,
+    send,
+    stop_process,
+    wait_for,
+)
 
-STOP_SECONDS = 30.0
 GONE_SECONDS = 2.0
-POLL_SECONDS = 0.05
 
-# The server is asked to stop as soon as the pipe to the parent closes, however that comes about.
+# The server is asked to stop as soon as the pipe to the parent closes, however that comes about; one that waits for
+# another server that is gone too is not waited for.
 _GUARD = """
 exec 3<&0
 "$@" 3<&- </dev/null & server=$!
 echo "$server" > "$HEADWATER_PID_FILE"
-( read -r _ <&3; kill -s "$HEADWATER_STOP_SIGNAL" $server ) 2>/dev/null & guard=$!
+( read -r _ <&3; kill -s "$HEADWATER_STOP_SIGNAL" $server && sleep 30 && kill -KILL $server ) 2>/dev/null & guard=$!
 wait $server; code=$?
 kill $guard 2>/dev/null
 exit $code
@@ -92,6 +101,9 @@ class Server:
         """Start the server and wait until it answers; it goes on with the data it had."""
         self._wait_gone()
         for port in self.ports():
+            if noted_port(self.folder) is not None:
+                # The threads of a server that was killed a moment ago may still hold it.
+                wait_for(partial(is_free, port), GONE_SECONDS)
             require_free(port, self.name)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -121,8 +133,8 @@ class Server:
         """End the server at once, as a crash would."""
         pid = running_pid(self.folder)
         if pid is not None:
-            _signal(pid, signal.SIGKILL)
-            _wait(lambda: not is_alive(pid), STOP_SECONDS)
+            send(pid, signal.SIGKILL)
+            wait_for(lambda: not is_alive(pid), STOP_SECONDS)
         (self.folder / "pid").unlink(missing_ok=True)
         if self._process is not None:
             _end(self._process)
@@ -175,15 +187,15 @@ class Server:
         def ready() -> bool:
             return process.poll() is not None or (running_pid(self.folder) is not None and self.answers())
 
-        return _wait(ready, self.start_seconds) and process.poll() is None
+        return wait_for(ready, self.start_seconds) and process.poll() is None
 
     def _wait_gone(self) -> None:
         """Wait for the server of a parent that was killed a moment ago; refuse if another one stays."""
-        if _wait(lambda: running_pid(self.folder) is None, GONE_SECONDS):
+        if wait_for(lambda: running_pid(self.folder) is None, GONE_SECONDS):
             return
         # One that shuts down listens no more, and may still have much to write.
         port = noted_port(self.folder)
-        if (port is not None and connects(port)) or not _wait(
+        if (port is not None and connects(port)) or not wait_for(
             lambda: running_pid(self.folder) is None, STOP_SECONDS
         ):
             raise ServiceError(
@@ -213,61 +225,13 @@ def _held(lifetime: Lifetime | Path) -> Iterator[int]:
         case Lifetime.OWN:
             yield subprocess.DEVNULL
         case Path():
-            with lifetime.open("rb") as pipe:
-                yield pipe.fileno()
-
-
-def stop_process(folder: Path, how: signal.Signals = signal.SIGTERM) -> bool:
-    """Shut down the server that runs on a folder, started by whomever; False if none runs."""
-    pid = running_pid(folder)
-    if pid is None:
-        return False
-    _signal(pid, how)
-    if not _wait(lambda: not is_alive(pid), STOP_SECONDS):
-        _signal(pid, signal.SIGKILL)
-        _wait(lambda: not is_alive(pid), STOP_SECONDS)
-    (folder / "pid").unlink(missing_ok=True)
-    return True
-
-
-def running_pid(folder: Path) -> int | None:
-    """The process that the folder's `pid` file names, if it runs and is the one that was started there."""
-    try:
-        pid = int((folder / "pid").read_text())
-        environ = Path(f"/proc/{pid}/environ").read_bytes()
-    except (FileNotFoundError, ProcessLookupError, PermissionError, ValueError):
-        return None
-    # A number is used again after a while: the server carries the name of its file in its environment.
-    mark = b"HEADWATER_PID_FILE=" + os.fsencode(folder.absolute() / "pid")
-    return pid if mark in environ.split(b"\0") and is_alive(pid) else None
-
-
-def is_alive(pid: int) -> bool:
-    """True unless the process is gone, or only waits to be counted by its parent."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        threads = len(os.listdir(f"/proc/{pid}/task"))
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    # The first thread of a killed program may be over while others still hold its port.
-    return state not in ("Z", "X") or threads > 1
-
-
-def noted_port(folder: Path) -> int | None:
-    """The port of the server that was started last on a folder."""
-    try:
-        return int((folder / "port").read_text())
-    except (FileNotFoundError, ValueError):
-        return None
-
-
-def log_tail(log: Path) -> str:
-    """The last words of a server."""
-    if not log.exists():
-        return ""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 800))
-        return file.read().decode(errors="replace").strip()
+            # Opened without waiting for somebody at the other end: if nobody is there, the server ends at once.
+            pipe = os.open(lifetime, os.O_RDONLY | os.O_NONBLOCK)
+            os.set_blocking(pipe, True)
+            try:
+                yield pipe
+            finally:
+                os.close(pipe)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -279,19 +243,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(STOP_SECONDS)
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return
-
-
-def _wait(condition: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(POLL_SECONDS)
-    return True

@@ -8,13 +8,16 @@ from headwater.sources.base import CatalogType, SourceType
 from headwater.sources.datagen import DATAGEN
 from headwater.sources.jdbc.catalog import JDBC_CATALOG
 from headwater.sources.jdbc.source import JDBC
+from headwater.sources.kafka.connector import KAFKA, UPSERT_KAFKA
 from headwater.sources.postgres.source import POSTGRES
 from headwater.sources.values import VALUES
 
 SOURCE_TYPES: dict[str, SourceType] = {
     "datagen": DATAGEN,
     "jdbc": JDBC,
+    "kafka": KAFKA,
     "postgres-cdc": POSTGRES,
+    "upsert-kafka": UPSERT_KAFKA,
     "values": VALUES,
 }
 

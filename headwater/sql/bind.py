@@ -34,6 +34,8 @@ VOLATILE_NODES: tuple[type[exp.Expr], ...] = (
     exp.CurrentTime,
     exp.CurrentDatetime,
     exp.CurrentUser,
+    exp.Localtime,
+    exp.Localtimestamp,
 )
 VOLATILE_NAMES = frozenset(
     [
@@ -41,6 +43,7 @@ VOLATILE_NAMES = frozenset(
         "random",
         "rand",
         "randn",
+        "rand_integer",
         "uuid",
         "shuffle",
         "monotonically_increasing_id",

@@ -58,9 +58,12 @@ class HeadwaterParser(FunctionSyntax):
     ) -> exp.Expr | None:
         name = self._curr
         try:
-            return super()._parse_function_call(functions, anonymous, optional_parens, any_token)
+            found = super()._parse_function_call(functions, anonymous, optional_parens, any_token)
         except WrongCall as problem:
             raise Unreadable(problem.message, name.start, name.end + 1, problem.hint) from None
+        if isinstance(found, exp.Func) and "start" not in found.meta:
+            found.update_positions(name)
+        return found
 
     def _warn_unsupported(self) -> None:
         # Asked before the library gives up and takes the text as an opaque command.
@@ -106,6 +109,9 @@ class Headwater(Spark):
         KEYWORDS: ClassVar = {
             **Spark.Tokenizer.KEYWORDS,
             "BYTES": TokenType.VARBINARY,
+            "CURRENT_TIME": TokenType.CURRENT_TIME,
+            "LOCALTIME": TokenType.LOCALTIME,
+            "LOCALTIMESTAMP": TokenType.LOCALTIMESTAMP,
             "ROW": TokenType.STRUCT,
         }
 

@@ -10,7 +10,8 @@ import pytest
 
 from headwater import __version__
 from headwater.cli import main as program
-from headwater.cli.parser import build_parser, duration
+from headwater.cli.parser import build_parser
+from headwater.cli.parser_demo import duration
 from headwater.cli.stop import Stop, Stopped
 from headwater.errors import HeadwaterError, UsageError
 

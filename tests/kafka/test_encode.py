@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import csv
+import io
 import json
 import math
 import struct
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from headwater.formats.encode import envelopes, messages
 from headwater.formats.encode_csv import raw
-from headwater.formats.encode_json import Fields, NullKeyError
+from headwater.formats.encode_json import Fields
 from headwater.formats.kinds import CsvFormat, DebeziumJson, JsonFormat, RawFormat
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -29,8 +30,8 @@ TIMES = st.none() | st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31))
 ROW = pa.struct([("a", pa.int64()), ("b", pa.list_(pa.string()))])
 
 
-def written(fields: Fields, kind: Any = JsonFormat()) -> list[Any]:
-    return messages(kind, fields).to_pylist()
+def written(fields: Fields, kind: JsonFormat | CsvFormat | None = None) -> list[Any]:
+    return messages(kind or JsonFormat(), fields).to_pylist()
 
 
 @given(st.lists(st.tuples(TEXTS, NUMBERS, FLOATS, st.none() | st.booleans()), min_size=1, max_size=20))
@@ -73,7 +74,7 @@ def test_json_as_flink_writes_it() -> None:
     noon = datetime(2020, 12, 30, 12, 13, 14, 123000)
     fields = [
         ("f", pa.array([1.0, math.nan, None])),
-        ("z", pa.array([noon.replace(tzinfo=timezone.utc), None, None], pa.timestamp("us", "UTC"))),
+        ("z", pa.array([noon.replace(tzinfo=UTC), None, None], pa.timestamp("us", "UTC"))),
         ("d", pa.array([date(2020, 12, 30), None, None])),
         ("b", pa.array([b"\x00\xff", b"", None])),
         ("m", pa.array([[("k", 1)], [], None], pa.map_(pa.string(), pa.int32()))),
@@ -89,23 +90,6 @@ def test_json_as_flink_writes_it() -> None:
         '{"f":"NaN","b":"","m":{}}',
         "{}",
     ]
-
-
-def test_a_null_key_of_a_map_fails_or_is_dropped_or_gets_a_name() -> None:
-    # Arrow's Python values cannot hold a NULL key, its memory can.
-    keys, items = pa.array(["a", None]), pa.array([1, 2])
-    entries = pa.StructArray.from_arrays([keys, items], names=["key", "value"])
-    there = pa.Array.from_buffers(
-        pa.map_(pa.string(), pa.int64()),
-        1,
-        [None, pa.py_buffer(struct.pack("<ii", 0, 2))],
-        children=[entries],
-    )
-    with pytest.raises(NullKeyError):
-        written([("m", there)])
-    assert written([("m", there)], JsonFormat(map_null_key_mode="DROP")) == ['{"m":{"a":1}}']
-    named = JsonFormat(map_null_key_mode="LITERAL", map_null_key_literal="none")
-    assert written([("m", there)], named) == ['{"m":{"a":1,"none":2}}']
 
 
 def test_debezium_events_as_flink_writes_them() -> None:
@@ -129,15 +113,8 @@ def test_csv_reads_back_what_was_written(rows: list[tuple[str, int | None]]) -> 
     texts, numbers = zip(*rows, strict=True)
     fields = [("a", pa.array(texts, pa.string())), ("b", pa.array(numbers, pa.int64()))]
     for line, (text, number) in zip(written(fields, CsvFormat()), rows, strict=True):
-        assert (
-            list(csv.reader([line], strict=True)) == [[text, "" if number is None else str(number)]]
-            or "\n" in line
-        )
-        assert (
-            next(csv.reader(iter(line.splitlines(keepends=True)), strict=True))[1:]
-            or "\r" in line
-            or "\n" in line
-        )
+        read = list(csv.reader(io.StringIO(line, newline=""), strict=True))
+        assert read == [[text, "" if number is None else str(number)]]
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,7 @@ def script(database: Database) -> str:
             " PRIMARY KEY (order_id) NOT ENFORCED)",
         )
         + "CREATE VIEW untold AS SELECT id FROM orders WHERE id NOT IN"
-        " (SELECT JSON_VALUE(content, '$.order_id' RETURNING INT) FROM pg_messages);"
-        + QUERY
+        " (SELECT JSON_VALUE(content, '$.order_id' RETURNING INT) FROM pg_messages);" + QUERY
     )
 
 

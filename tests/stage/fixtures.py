@@ -21,7 +21,7 @@ from headwater.services.certificates import make_certificates
 from headwater.services.connect import ConnectWorker
 from headwater.services.kafka import KafkaServer, Secured
 from headwater.services.opensearch import OpenSearchServer
-from headwater.services.process import running_pid, stop_process
+from headwater.services.running import running_pid, stop_process
 from tests.stage.shared import SharedConnect, SharedKafka, SharedOpenSearch
 
 STAGE = "HEADWATER_TEST_STAGE"

@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.changes.change_set import BATCH_ROWS, ChangeSet
-from headwater.errors import SinkError
 from headwater.formats.encode import envelopes, messages
-from headwater.formats.encode_json import Fields, NullKeyError
+from headwater.formats.encode_json import Fields
 from headwater.formats.options import DebeziumJson
 from headwater.schema import WEIGHT
 from headwater.sinks.kafka.target import Target
@@ -40,22 +39,14 @@ BY_KEY = -1
 
 def chunks(target: Target, changes: ChangeSet, *, batch_id: int) -> Iterator[Chunk]:
     """The messages of a batch for one table, in the order in which a reader has to take them."""
-    try:
-        if target.upserts:
-            yield from _upserts(target, changes)
-        elif isinstance(target.formats.value, DebeziumJson):
-            yield from _events(target, changes, batch_id)
-        else:
-            for number, rows in enumerate(_of_sign(changes, come=True)):
-                values = messages(target.formats.value, _fields(target.value_columns, rows))
-                yield _chunk(target, rows, values, turn=batch_id, first=number * BATCH_ROWS)
-    except NullKeyError as problem:
-        raise SinkError(
-            f"a row of sink table '{target.table.name}' cannot be written",
-            detail=f"{problem}.",
-            hint="Set 'json.map-null-key.mode' to DROP or LITERAL.",
-            place=target.table.place,
-        ) from problem
+    if target.upserts:
+        yield from _upserts(target, changes)
+    elif isinstance(target.formats.value, DebeziumJson):
+        yield from _events(target, changes, batch_id)
+    else:
+        for number, rows in enumerate(_of_sign(changes, come=True)):
+            values = messages(target.formats.value, _fields(target.value_columns, rows))
+            yield _chunk(target, rows, values, turn=batch_id, first=number * BATCH_ROWS)
 
 
 def _upserts(target: Target, changes: ChangeSet) -> Iterator[Chunk]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import SinkError
-from headwater.formats.encode_json import JsonText, NullKeyError, column, objects
+from headwater.formats.encode_json import JsonText, column, objects
 from headwater.schema import WEIGHT
 from headwater.sinks.base import SinkTable
 from headwater.sinks.keyed import pieces
@@ -39,18 +39,10 @@ class Actions:
 
 def actions(target: Target, changes: ChangeSet, *, batch_id: int, owner: str) -> Iterator[Actions]:
     """What a batch does to the documents of a table, each document once."""
-    try:
-        if target.table.schema.key:
-            yield from _by_key(target, changes, batch_id)
-        else:
-            yield from _appended(target, changes, batch_id=batch_id, owner=owner)
-    except NullKeyError as problem:
-        raise SinkError(
-            f"a row of sink table '{target.table.name}' cannot be written",
-            detail=f"{problem}.",
-            hint="Set 'json.map-null-key.mode' to DROP or LITERAL.",
-            place=target.table.place,
-        ) from problem
+    if target.table.schema.key:
+        yield from _by_key(target, changes, batch_id)
+    else:
+        yield from _appended(target, changes, batch_id=batch_id, owner=owner)
 
 
 def _by_key(target: Target, changes: ChangeSet, batch_id: int) -> Iterator[Actions]:

@@ -1,7 +1,7 @@
 """What changed between two reads of a table, found by the digests of its rows.
 
-Both reads lie in Parquet files. Of each row only its digest is compared, in as many passes as keep memory bounded;
-then the rows that went or came are cut out of the files.
+A read is a folder of Parquet files: `rows-*` with the rows, and beside each `digests-*` with their digests. Only these
+are compared, in as many passes as keep memory bounded; then the rows that went or came are cut out of the others.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 DIGEST, BUCKET = "__hw_digest", "__hw_bucket"
-"""What a read keeps beside the columns: the digest of each row, and its first byte, by which passes divide rows."""
+"""The digest of each row, and its first byte, by which passes divide rows."""
+
+ROWS, DIGESTS = "rows", "digests"
+"""How the files of a read begin; those of one number belong together."""
 
 MOST_PASSES = 256
 ROWS_AT_ONCE = 2_000_000
 BATCH_ROWS = 65_536
 
 
-def digest_columns(rows: Sequence[bytes]) -> list[pa.Array]:
+def digests_of(rows: Sequence[bytes]) -> pa.Table:
     """The digests of some rows, and their buckets."""
     digests = [hashlib.blake2b(row, digest_size=16).digest() for row in rows]
-    return [pa.array(digests, pa.binary(16)), pa.array([digest[0] for digest in digests], pa.uint8())]
-
-
-def digest_fields() -> list[pa.Field]:
-    """How the columns of `digest_columns` are called."""
-    return [pa.field(DIGEST, pa.binary(16)), pa.field(BUCKET, pa.uint8())]
+    buckets = pa.array([digest[0] for digest in digests], pa.uint8())
+    return pa.table({DIGEST: pa.array(digests, pa.binary(16)), BUCKET: buckets})
 
 
 @dataclass(frozen=True)
@@ -42,28 +41,31 @@ class Piece:
     weight: int
 
 
-def difference(
-    old: Sequence[Path], new: Sequence[Path], *, rows_at_once: int = ROWS_AT_ONCE
-) -> Iterator[Piece]:
+def difference(old: Path, new: Path, *, rows_at_once: int = ROWS_AT_ONCE) -> Iterator[Piece]:
     """The rows that only one of two reads has, each as often as the reads differ in it."""
-    total = sum(pq.read_metadata(path).num_rows for path in (*old, *new))
+    total = sum(pq.read_metadata(path).num_rows for read in (old, new) for path in _files(read, DIGESTS))
     passes = 1
     while passes < MOST_PASSES and total / passes > rows_at_once:
         passes *= 2
     for number in range(passes):
         counted = _counted(old, new, passes=passes, number=number)
-        for files, weight, side in ((old, -1, "old"), (new, +1, "new")):
+        for read, weight, side in ((old, -1, "old"), (new, +1, "new")):
             chosen = counted.filter(pc.greater(pc.multiply(counted.column("weight_sum"), weight), 0))
             rows = pa.table(
                 {"row": chosen.column(f"{side}_min"), "times": pc.abs(chosen.column("weight_sum"))}
             )
-            for cut in _cut(files, rows.sort_by("row")):
+            for cut in _cut(_files(read, ROWS), rows.sort_by("row")):
                 yield Piece(cut, weight)
 
 
-def _counted(old: Sequence[Path], new: Sequence[Path], *, passes: int, number: int) -> pa.Table:
+def _files(read: Path, kind: str) -> list[Path]:
+    """The files of a read; however the numbers are sorted, both kinds are sorted alike."""
+    return sorted(read.glob(f"{kind}-*.parquet"))
+
+
+def _counted(old: Path, new: Path, *, passes: int, number: int) -> pa.Table:
     """For each digest of a pass: how much more often the new read has it, and its first row in each."""
-    sides = [_digests(files, passes=passes, number=number) for files in (old, new)]
+    sides = [_digests(_files(read, DIGESTS), passes=passes, number=number) for read in (old, new)]
     parts = []
     for weight, (digests, rows) in zip((-1, +1), sides, strict=True):
         nothing = pa.nulls(len(rows), pa.int64())

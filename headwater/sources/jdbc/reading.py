@@ -24,7 +24,7 @@ from headwater.log.segments import Segment, SegmentStream
 from headwater.log.store import SNAPSHOT_ROWS, LogWriter
 from headwater.schema import Schema
 from headwater.sources.base import Report, SourceTable
-from headwater.sources.jdbc.difference import Piece, difference, digest_columns, digest_fields
+from headwater.sources.jdbc.difference import DIGESTS, ROWS, Piece, difference, digests_of
 from headwater.sources.jdbc.mysql import MysqlMoment
 from headwater.sources.jdbc.options import JdbcSourceOptions, address_of, origin_of
 from headwater.sources.jdbc.postgres import PostgresMoment
@@ -93,12 +93,11 @@ class Reader:
         position, now = self._next(after), time.time()
         with moment_of(tables[0].options) as moment:
             for table in tables:
-                found = find_in(moment, table)
                 stream = self._log.snapshot(table.name)
-                self._log.seq = self._copy(moment, found, table, stream=stream, position=position)
+                self._log.seq = self._copy(moment, table, stream=stream, position=position)
                 segments = stream.close()
                 if table.options.refresh is not None:
-                    self._keep(table, position, segments)
+                    self._keep(self._read_at(table, position), segments)
                 entered = LoggedTable(table.name, table.schema, _made_of(table), position)
                 self._log.put_snapshot(entered, segments)
         self._log.append([], first=position, last=position, committed_at=now)
@@ -111,43 +110,47 @@ class Reader:
         position, now = self._next(after), time.time()
         with moment_of(tables[0].options) as moment:
             for table in tables:
-                folder = self._fresh(table, position)
-                stream = SegmentStream(folder, "read", table=table.name, rows_per_file=SNAPSHOT_ROWS)
-                self._copy(moment, find_in(moment, table), table, stream=stream, position=position)
+                folder = self._read_at(table, position)
+                stream = SegmentStream(folder, ROWS, table=table.name, rows_per_file=SNAPSHOT_ROWS)
+                self._copy(moment, table, stream=stream, position=position)
                 stream.close()
         parts = [part for table in tables for part in self._changes(table, position)]
         if parts or always:
             self._log.append(parts, first=position, last=position, committed_at=now)
         self._tidy(self._reads.glob("*"))
 
-    def _copy(
-        self, moment: Moment, found: Found, table: SourceTable, *, stream: SegmentStream, position: int
-    ) -> int:
-        """All rows of a table into a stream, as inserts; the last sequence number given to them."""
+    def _copy(self, moment: Moment, table: SourceTable, *, stream: SegmentStream, position: int) -> int:
+        """All rows of a table into a stream, as inserts; the last sequence number given to them.
+
+        Of a table that is read again their digests go into the folder of the read, beside.
+        """
+        found = find_in(moment, table)
         columns = chosen_columns(found, table)
-        is_kept = table.options.refresh is not None
-        seq = self._log.seq
-        begin = seq
+        beside = self._digests(table, position) if table.options.refresh is not None else None
+        seq = begin = self._log.seq
 
         def take(chunk: Chunk) -> None:
             nonlocal seq
             if self.is_stopped:
                 raise Stopped
-            digests = digest_columns(chunk.rows) if is_kept else []
             typed = typed_columns(chunk, columns, table)
-            stream.write(_events(table.schema, [*typed, *digests], INSERT, position=position, seq=seq))
+            stream.write(_events(table.schema, typed, INSERT, position=position, seq=seq))
+            if beside is not None:
+                beside.write(digests_of(chunk.rows))
             seq += len(chunk.rows)
             self._report(Report("snapshot", table.name, seq - begin, found.estimate))
 
         self._report(Report("snapshot", table.name, 0, found.estimate))
         moment.read(found, columns, take)
+        if beside is not None:
+            beside.close()
         return seq
 
     def _changes(self, table: SourceTable, position: int) -> list[Segment]:
         """The difference of a table's two last reads, in segments; without any the later read goes."""
         old, new = self._current(table), self._read_at(table, position)
         parts = []
-        for piece in difference(sorted(old.glob("*.parquet")), sorted(new.glob("*.parquet"))):
+        for piece in difference(old, new):
             parts.append(self._log.write(table.name, self._piece_events(table, piece, position)))
         if not parts:
             shutil.rmtree(new)
@@ -173,17 +176,18 @@ class Reader:
     def _read_at(self, table: SourceTable, position: int) -> Path:
         return self._reads_of(table.name) / f"{position:012d}"
 
-    def _fresh(self, table: SourceTable, position: int) -> Path:
+    def _digests(self, table: SourceTable, position: int) -> SegmentStream:
+        """A stream of digests into the folder of a read, which is empty before."""
         folder = self._read_at(table, position)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        return folder
+        return SegmentStream(folder, DIGESTS, table=table.name, rows_per_file=SNAPSHOT_ROWS)
 
-    def _keep(self, table: SourceTable, position: int, segments: Sequence[Segment]) -> None:
+    def _keep(self, read: Path, segments: Sequence[Segment]) -> None:
         """Give the files of a first read a second name, under which they outlive their delivery."""
-        folder = self._fresh(table, position)
         for segment in segments:
-            (folder / segment.file).hardlink_to(log_folder(self._folder) / segment.file)
+            number = segment.file.rpartition("-")[2]
+            (read / f"{ROWS}-{number}").hardlink_to(log_folder(self._folder) / segment.file)
 
     def _current(self, table: SourceTable) -> Path:
         last = self._log.last or 0
@@ -211,9 +215,8 @@ def _made_of(table: SourceTable) -> str:
 
 
 def _events(schema: Schema, columns: list[pa.Array], kind: str, *, position: int, seq: int) -> pa.Table:
-    """Rows of a table as events of one kind; digests may follow the columns."""
-    wanted, width = event_schema(schema), len(schema.columns)
-    count = len(columns[0])
+    """Rows of a table as events of one kind."""
+    wanted, count = event_schema(schema), len(columns[0])
     about = [
         pa.repeat(kind, count),
         pa.repeat(pa.scalar(WEIGHTS[kind], pa.int8()), count),
@@ -221,5 +224,4 @@ def _events(schema: Schema, columns: list[pa.Array], kind: str, *, position: int
         pa.array(range(seq + 1, seq + count + 1), pa.int64()),
         pa.nulls(count, wanted.types[-1]),
     ]
-    fields = [*wanted, *digest_fields()] if len(columns) > width else list(wanted)
-    return pa.Table.from_arrays([*columns[:width], *about, *columns[width:]], schema=pa.schema(fields))
+    return pa.Table.from_arrays([*columns, *about], schema=wanted)

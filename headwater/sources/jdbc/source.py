@@ -24,7 +24,6 @@ from headwater.sources.jdbc.reading import Reader, find_in, log_folder, moment_o
 from headwater.sources.jdbc.refreshing import Refresher
 from headwater.sources.jdbc.server import described
 
-
 IDLE_SECONDS = 0.02
 """How long a read takes of which nothing will ever come: others are waited for meanwhile, so it is short."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from headwater.errors import HeadwaterError, OptionError, SqlError
 from headwater.formats.decode import METADATA, Reading, decoding
@@ -30,7 +31,9 @@ def _decoding(table: SourceTable) -> Decoding:
             hint="Remove the primary key, or use connector 'upsert-kafka' to keep the last row of each key.",
             place=table.place,
         )
-    kind = "upsert" if is_upsert else "changelog" if is_changelog else "append"
+    kind: Literal["append", "changelog", "upsert"] = (
+        "upsert" if is_upsert else "changelog" if is_changelog else "append"
+    )
     query = decoding(Reading(table.schema, formats, table.metadata, kind))
     subject = f"topic '{options.topic}'" if options.topic else f"the topics that fit '{options.pattern}'"
     return Decoding(query, options.errors == "dead-letter", subject)

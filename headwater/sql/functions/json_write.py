@@ -22,6 +22,7 @@ from headwater.sql.functions.trees import (
 )
 
 _MARK = "is_json"
+_CALLED = "listagg"
 _KEEP_NULLS = ("ignoreNullFields", "false")
 
 Pair = tuple[exp.Expr, exp.Expr]
@@ -164,4 +165,14 @@ def list_agg(arguments: list[exp.Expr]) -> exp.Expr:
         gathered = exp.ArrayUniqueAgg(this=value.expressions[0].copy())
     joined = call("array_join", call("sort_array", gathered), separator or text(","))
     has_some = exp.GT(this=call("size", gathered), expression=number(0))
-    return case((has_some, joined))
+    made = case((has_some, joined))
+    made.meta[_CALLED] = [argument.copy() for argument in arguments]
+    return made
+
+
+def in_its_order(node: exp.WithinGroup) -> exp.Expr:
+    """LISTAGG(...) WITHIN GROUP (ORDER BY ...) has an order: Spark's own call keeps it."""
+    arguments = node.this.meta.get(_CALLED)
+    if arguments is not None:
+        node.set("this", call("listagg", *arguments))
+    return node

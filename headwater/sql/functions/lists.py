@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.sql.functions.json_path import Element, Field, spark_path
 from headwater.sql.functions.trees import (
     WrongCall,
     call,
@@ -12,6 +13,7 @@ from headwater.sql.functions.trees import (
     enclosed,
     lambda_,
     literal_int,
+    literal_text,
     number,
     text,
     variable,
@@ -99,4 +101,18 @@ def bracket(node: exp.Bracket) -> exp.Expr:
     if len(node.expressions) != 1:
         raise WrongCall("there is more than one index in the brackets", "Write array[1] or map['key'].", node)
     (index,) = node.expressions
+    if isinstance(owner, exp.Anonymous) and owner.name.upper() in ("PARSE_JSON", "TRY_PARSE_JSON"):
+        return call("variant_get", owner, text(_path_to(index)), text("variant"))
     return call("try_element_at", owner, index)
+
+
+def _path_to(index: exp.Expr) -> str:
+    """An element, counted from one, or a field of a VARIANT."""
+    place, name = literal_int(index), literal_text(index)
+    if place is not None and place > 0:
+        return spark_path((Element(place - 1),))
+    if name is None or ("'" in name and '"' in name):
+        raise WrongCall(
+            "the index of a VARIANT is neither a number from 1 nor a string", "Write v[1] or v['a']."
+        )
+    return spark_path((Field(name),))

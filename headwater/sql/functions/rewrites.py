@@ -84,7 +84,7 @@ def _sized(node: exp.Cast) -> exp.Expr:
     length = literal_int(kind.expressions[0].this) if kind.expressions else None
     if length is None or kind.this not in (exp.DataType.Type.VARCHAR, exp.DataType.Type.CHAR):
         return node
-    whole = try_cast(node.this, TEXT) if isinstance(node, exp.TryCast) else cast(node.this, TEXT)
+    whole = try_cast(node.this, TEXT) if node.args.get("safe") else cast(node.this, TEXT)
     name = "left" if kind.this == exp.DataType.Type.VARCHAR else "rpad"
     blank = [] if name == "left" else [exp.Literal.string(" ")]
     return call(name, whole, exp.Literal.number(length), *blank)
@@ -143,6 +143,7 @@ NODES: Mapping[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Substring: _substring,
     exp.TryCast: _sized,
     exp.Window: _pushed,
+    exp.WithinGroup: json_write.in_its_order,
 }
 """What each of these expressions is in Spark, whatever it was called."""
 

@@ -23,6 +23,12 @@ class FunctionSyntax(SparkParser):
     """Spark's parser with Flink's functions."""
 
     FUNCTIONS: ClassVar = {**SparkParser.FUNCTIONS, **BUILDERS}
+    NO_PAREN_FUNCTIONS: ClassVar = {
+        **SparkParser.NO_PAREN_FUNCTIONS,
+        TokenType.CURRENT_TIME: exp.CurrentTime,
+        TokenType.LOCALTIME: exp.Localtime,
+        TokenType.LOCALTIMESTAMP: exp.Localtimestamp,
+    }
     FUNCTION_PARSERS: ClassVar = {
         **{name: read for name, read in SparkParser.FUNCTION_PARSERS.items() if name not in BUILDERS},
         "JSON_ARRAY": lambda self: self._json_array(),

@@ -19,6 +19,8 @@ def with_kinds(query: exp.Query, types: Types) -> exp.Query:
     columns = columns_of(query, types)
     found = []
     for node in query.walk():
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+            raise WrongCall("the fields of a row are not written out yet", "Name them: row.a, row.b.", node)
         rewrite = _rewrite_of(node)
         if rewrite is not None:
             found.append((node, rewrite, kind_of(_argument(node), columns)))

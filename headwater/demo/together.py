@@ -1,6 +1,6 @@
 """The services of a demo: started together, each as soon as those it needs are up, and stopped together.
 
-    with cast_of([Part("kafka", kafka), Part("connect", worker, needs=("kafka",))], tell):
+    with run_together([Part("kafka", kafka), Part("connect", worker, needs=("kafka",))], tell):
         ...
 
 A start that fails or is interrupted leaves nothing running.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from headwater.services.artifacts import cached, fetch
@@ -53,7 +54,7 @@ class Startable(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """One service of a cast and the names of those that must be up before it starts."""
+    """One service and the names of those that must be up before it starts."""
 
     name: str
     service: Startable
@@ -65,24 +66,28 @@ def fetch_all(sets: Sequence[tuple[str, str]], tell: Tell) -> None:
 
     One after the other: the line is the bottleneck, and only the caller's own thread hears Ctrl-C.
     """
+
+    def told(part: str, _: str, done: int, total: int) -> None:
+        tell(News(part, "fetching packages", done, total))
+
     for part, name in sets:
         if cached(name) is None:
-            fetch(name, lambda _, done, total, part=part: tell(News(part, "fetching packages", done, total)))
+            fetch(name, partial(told, part))
 
 
 @contextmanager
-def cast_of(parts: Sequence[Part], tell: Tell, *, closing: Callable[[], None]) -> Iterator[None]:
+def run_together(parts: Sequence[Part], tell: Tell, *, closing: Callable[[], None]) -> Iterator[None]:
     """All parts run while the block does; `closing` is called before they are stopped."""
-    cast = _Cast(parts, tell)
+    all_of_them = _Together(parts, tell)
     try:
-        cast.start()
+        all_of_them.start()
         yield
     finally:
         closing()
-        cast.stop()
+        all_of_them.stop()
 
 
-class _Cast:
+class _Together:
     """A thread for each part: a start takes ten to thirty seconds, mostly waiting."""
 
     def __init__(self, parts: Sequence[Part], tell: Tell) -> None:

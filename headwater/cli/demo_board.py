@@ -1,0 +1,156 @@
+"""A demo on the screen: how its parts come up, then the events that go in and the rows that come out."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from headwater.cli.demo_parts import PartBars
+from headwater.cli.demo_sheet import Rows, Sheet
+from headwater.cli.envelope import Event, read_value
+from headwater.cli.live import RATE_SECONDS, Frame, status
+from headwater.cli.progress import NOTES, words
+from headwater.cli.tail_view import STYLES, shown, shown_text
+from headwater.cli.view import Answers, Began
+from headwater.demo.feeds import Said
+from headwater.demo.together import News
+from headwater.runtime.facts import BatchDone
+from headwater.sources.base import Report
+
+EVENTS = 5
+"""So many of the latest events are shown."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a demo shows: its name, the topics that go in, the place where rows come out and how they are laid out."""
+
+    title: str
+    topics: tuple[str, ...]
+    place: str
+    head: str
+    laid_out: Callable[[Rows], Rows] = lambda rows: rows
+    newest_first: bool = False
+
+
+class Board:
+    """A view of a demo that redraws in place."""
+
+    def __init__(
+        self, console: Console, scene: Scene, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.shown = False
+        self._console, self._scene, self._clock = console, scene, clock
+        self._parts = PartBars(console)
+        self._began = Began()
+        self._sheet = Sheet(scene.head, newest_first=scene.newest_first)
+        self._events: deque[Text] = deque(maxlen=EVENTS)
+        self._read: deque[tuple[float, int]] = deque()
+        self._frame = Frame()
+        self._live: Live | None = None
+
+    def news(self, news: News) -> None:
+        """Show how a part comes up."""
+        self._parts.news(news)
+
+    def report(self, report: Report) -> None:
+        """Show how far the pipeline has come, until it turns; what it notes later goes above the tables."""
+        self._began.report(report)
+        if self._live is None:
+            self._parts.news(News("headwater", words(report), report.done, report.total))
+        elif report.stage in NOTES:
+            self._console.print(Text(words(report), style="dim"))
+
+    def commands(self, lines: Sequence[str]) -> None:
+        """Say how to look inside."""
+        self._parts.close()
+        self._console.print(Text("from another terminal:", style="dim"))
+        for line in lines:
+            self._console.print(Text(f"  {line}"), soft_wrap=True)
+
+    def open(self, answers: Answers) -> None:
+        """Begin to draw."""
+        resumed = self._began.text(answers)
+        self._parts.close()
+        if resumed is not None:
+            self._console.print(Text(resumed, style="green"))
+        self._live = Live(
+            get_renderable=self.picture, console=self._console, refresh_per_second=8, transient=False
+        )
+        self._live.start()
+
+    def batch(self, done: BatchDone) -> None:
+        """Tell the head line of a batch."""
+        now = self._clock()
+        self._read.append((now, done.rows_read))
+        while self._read[0][0] < now - RATE_SECONDS:
+            self._read.popleft()
+        self._frame = Frame((), done, tuple(self._read))
+
+    def heard(self, said: Said) -> None:
+        """Show one more event; called by another thread."""
+        if said.value is not None:
+            self._events.append(event_line(said))
+
+    def rows(self, rows: Rows) -> None:
+        """Show the rows as they are now; called by another thread."""
+        self._sheet.follow(self._scene.laid_out(rows), self._clock())
+        self.shown = self.shown or bool(rows)
+
+    def say(self, text: str) -> None:
+        """Print it above the tables."""
+        self._console.print(Text(text))
+
+    def ending(self) -> None:
+        """Leave the last picture standing and say why the prompt does not come back at once."""
+        self.close()
+        self._console.print(Text("stopping the services ...", style="dim"))
+
+    def close(self) -> None:
+        """Leave the terminal as it should stay."""
+        self._parts.close()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def picture(self) -> RenderableType:
+        """The screen at this moment."""
+        now, events = self._clock(), list(self._events)
+        room = max(3, self._console.size.height - EVENTS - 10)
+        drawn: list[RenderableType] = [
+            Text.assemble((f" {self._scene.title} ", "bold reverse"), "  ", status(self._frame, now)),
+            Text.assemble(("topic ", "dim"), ", ".join(self._scene.topics)),
+            *events,
+            *(Text("") for _ in range(EVENTS - len(events))),
+            Text.assemble((f"{self._scene.place} ", "dim"), ("" if len(self._sheet) else "nothing yet")),
+        ]
+        if len(self._sheet):
+            drawn.append(self._sheet.drawn(room, now=now))
+        return Group(*drawn, Text("Ctrl-C stops", style="dim"))
+
+
+def event_line(said: Said) -> Text:
+    """An event in as many words as fit: the op, the key, what changed."""
+    seen, line = read_value(said.value), Text(no_wrap=True, overflow="ellipsis")
+    if not isinstance(seen, Event):
+        return line.append(shown_text((said.value or b"").decode(errors="replace")))
+    style = STYLES[seen.op]
+    line.append(f"  {seen.op} ", style=f"bold {style}").append(shown_text(seen.subject), style=style)
+    if seen.op == "m":
+        return line.append(f"  {shown_text(seen.content)}")
+    row = (seen.after if seen.after is not None else seen.before) or {}
+    before = (seen.before if seen.op == "u" else None) or row
+    same = [f"{name}={shown(value)}" for name, value in row.items() if before.get(name, value) == value]
+    changed = [
+        f"{name}={shown(before[name])} → {shown(value)}"
+        for name, value in row.items()
+        if before.get(name, value) != value
+    ]
+    # The first column says which row it is; then what is news.
+    return line.append(shown_text("  " + ", ".join([*same[:1], *changed, *same[1:]])))

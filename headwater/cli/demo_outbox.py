@@ -1,0 +1,120 @@
+"""`headwater demo outbox`: orders told in messages of the log, over Debezium and Kafka or straight from the log."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from headwater.cli.demo_board import Scene
+from headwater.cli.demo_lines import DemoView, choose_demo_view
+from headwater.cli.render import choose_view
+from headwater.cli.run import follow, opened
+from headwater.cli.stop import Stop
+from headwater.connect.files import read_connector
+from headwater.demo import outbox as demo
+from headwater.demo.connector import run_connector, wait_for_topics
+from headwater.demo.feeds import Feed, Said, follow_topics
+from headwater.demo.session import DemoFolder, Generator, demo_folder
+from headwater.demo.stage import Database, Ports, begin_notes, connect_part, kafka_part
+from headwater.demo.together import Part, fetch_all, run_together
+from headwater.sources.base import Report
+
+SETS = (
+    # part, and a set of packages that it needs
+    ("kafka", "kafka"),
+    ("connect", "debezium-postgres"),
+    ("headwater", "spark-kafka"),
+)
+
+EVENTS_BEFORE = 5
+"""So many messages that are there already are shown at first."""
+
+SCENE = Scene(demo.NAME, (demo.MESSAGES_TOPIC,), f"topic {demo.OUTPUT_TOPIC}", "order_id", newest_first=True)
+
+
+def outbox_command(given: argparse.Namespace) -> int:
+    """Start everything, follow the orders, stop everything."""
+    folder = demo_folder(demo.NAME, given.state)
+    with Stop() as stop:
+        folder.prepare(fresh=given.fresh)
+        ports = begin_notes(folder).ports
+        demo.write_files(folder, ports)
+        if given.no_kafka:
+            _play_from_log(folder, ports, given=given, stop=stop)
+        else:
+            view = choose_demo_view(SCENE, sys.stdout, sys.stderr, plain=given.plain)
+            with closing(view):
+                _play(folder, ports, view, stop=stop, seconds=given.seconds)
+        stop.end()
+    return 0
+
+
+def _play(folder: DemoFolder, ports: Ports, view: DemoView, *, stop: Stop, seconds: float | None) -> None:
+    database = Database(folder.database, ports.postgres, make_tables=demo.make_tables)
+    parts = [Part("postgres", database), kafka_part(folder, ports), connect_part(folder, ports)]
+
+    def ending() -> None:
+        stop.closing()
+        view.ending()
+
+    fetch_all(SETS, view.news)
+    with run_together(parts, view.news, closing=ending):
+        run_connector(ports.worker, read_connector(folder.path / "orders-cdc.json"), tell=view.news)
+        # Its topic is there after the slot: what is said from now on is heard.
+        wait_for_topics(ports.broker, [demo.ORDERS_TOPIC], tell=view.news)
+        with Generator(database.uri, every=demo.EVERY_SECONDS, worker=demo.Waiter) as generator:
+            wait_for_topics(ports.broker, [demo.MESSAGES_TOPIC], tell=view.news)
+            view.commands(demo.commands(folder, ports))
+            file = folder.path / "outbox.sql"
+            with (
+                opened(_text(file), str(file), state=folder.state, view=view, stop=stop) as pipeline,
+                Feed(follow_topics(ports.broker, SCENE.topics, view.heard, last=EVENTS_BEFORE)) as messages,
+                Feed(follow_topics(ports.broker, [demo.OUTPUT_TOPIC], Rows(view).heard)) as output,
+            ):
+
+                def watch() -> None:
+                    for one in (messages, output, generator):
+                        one.check()
+
+                follow(pipeline, view, stop=stop, seconds=seconds, watch=watch)
+
+
+class Rows:
+    """The rows that a topic's messages leave by key: the last value counts, a key without one is gone."""
+
+    def __init__(self, view: DemoView) -> None:
+        self._view = view
+        self._rows: dict[int, dict[str, Any]] = {}
+
+    def heard(self, said: Said) -> None:
+        """Take one more message."""
+        key = json.loads(said.key or b"{}")["order_id"]
+        if said.value is None:
+            self._rows.pop(key, None)
+        else:
+            self._rows[key] = json.loads(said.value)
+        self._view.rows(dict(self._rows))
+
+
+def _play_from_log(folder: DemoFolder, ports: Ports, *, given: argparse.Namespace, stop: Stop) -> None:
+    """The same without Kafka: the messages are a table, and what it says is a live query."""
+    footnote = f"Ctrl-C stops. Order by hand in another terminal: {demo.order_command(folder)}"
+    view = choose_view(None, plain=given.plain, title=demo.NAME, footnote=footnote)
+    database = Database(folder.database, ports.postgres, make_tables=demo.make_tables)
+    with closing(view):
+        view.report(Report("postgres", "starting Postgres"))
+        file = folder.path / "outbox-wal.sql"
+        with (
+            run_together([Part("postgres", database)], lambda news: None, closing=stop.closing),
+            opened(_text(file), str(file), state=folder.path / "state-wal", view=view, stop=stop) as pipeline,
+            Generator(database.uri, every=demo.EVERY_SECONDS, worker=demo.Waiter) as generator,
+        ):
+            follow(pipeline, view, stop=stop, seconds=given.seconds, watch=generator.check)
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

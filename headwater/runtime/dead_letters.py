@@ -1,0 +1,33 @@
+"""The table headwater.dead_letters in a script: there as soon as a table puts messages aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headwater.runtime.program import TableNode, fingerprint
+from headwater.runtime.scope import Scope
+from headwater.sources.base import SourceTable
+from headwater.sources.dead_letters import DEAD_LETTERS, SCHEMA, TABLE, DeadLetterOptions
+from headwater.sql import statements as sql
+from headwater.sql.catalog import Relation
+
+NODE = TableNode(
+    TABLE,
+    SCHEMA,
+    "headwater",
+    DEAD_LETTERS,
+    SourceTable(TABLE, SCHEMA, DeadLetterOptions()),
+    fingerprint("table", TABLE, SCHEMA.to_json()),
+)
+
+
+def declare_dead_letters(scope: Scope, statement: sql.CreateTable) -> None:
+    """Make the table known if a declared one puts messages aside."""
+    if statement.options.get("errors") == "dead-letter" and scope.catalog.find(TABLE) is None:
+        scope.catalog.add(Relation(TABLE, "table", SCHEMA), statement.place)
+        scope.tables[TABLE] = NODE
+
+
+def parks_messages(tables: Iterable[TableNode]) -> bool:
+    """True if one of some tables puts messages aside."""
+    return any(table.type.decoding is not None and table.type.decoding(table.table).parks for table in tables)

@@ -1,0 +1,120 @@
+"""What the tests of the Kafka sinks share: sink tables, and a reader of topics."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from headwater.kafka.clients import consumer, topics, watermarks
+from headwater.options import read_options
+from headwater.schema import Schema
+from headwater.sinks.base import SinkContext, SinkTable
+from headwater.sinks.kafka.options import KafkaSinkOptions, UpsertKafkaOptions
+from headwater.sinks.kafka.sink import KafkaSink, open_sink
+from tests.stage.shared import Settings, fresh
+
+READ_SECONDS = 60.0
+
+
+def texts(settings: Settings) -> dict[str, str]:
+    """A client's settings as a user writes them."""
+    return {name: str(value) for name, value in settings.items()}
+
+
+def kafka_table(settings: Settings, schema: Schema, given: Mapping[str, str], **more: Any) -> SinkTable:
+    """A sink table of connector 'kafka'."""
+    return _table(KafkaSinkOptions, settings, schema, given=given, more=more)
+
+
+def upsert_table(settings: Settings, schema: Schema, given: Mapping[str, str], **more: Any) -> SinkTable:
+    """A sink table of connector 'upsert-kafka'; JSON unless told otherwise."""
+    formats = {"key.format": "json", "value.format": "json"}
+    return _table(UpsertKafkaOptions, settings, schema, given=formats | dict(given), more=more)
+
+
+def _table(
+    kind: type, settings: Settings, schema: Schema, *, given: Mapping[str, str], more: Mapping[str, Any]
+) -> SinkTable:
+    client = {f"properties.{name}": text for name, text in texts(settings).items()}
+    options = read_options(kind, client | dict(given), owner="the connector", place=None)
+    return SinkTable(
+        more.get("name", given.get("topic", "t")),
+        schema,
+        options,
+        **{k: v for k, v in more.items() if k != "name"},
+    )
+
+
+@dataclass
+class Heard:
+    """What a sink says while it waits."""
+
+    said: list[str | None] = field(default_factory=list)
+
+    def __call__(self, trouble: str | None) -> None:
+        if self.said[-1:] != [trouble]:
+            self.said.append(trouble)
+
+
+@contextmanager
+def opened(*tables: SinkTable, pipeline: str = "", waits: Heard | None = None) -> Iterator[KafkaSink]:
+    """An open sink; a pipeline of its own unless one is named."""
+    sink = open_sink(tables, SinkContext(pipeline or fresh("pipeline"), waits=waits or Heard()))
+    try:
+        yield sink
+    finally:
+        sink.close()
+
+
+def read_all(settings: Settings, topic: str, *, isolation: str = "read_committed") -> list[Message]:
+    """Every message of a topic up to its present end, partition by partition."""
+    reader = consumer(
+        texts(settings), isolation_level=isolation, enable_partition_eof=True, enable_auto_commit=False
+    )
+    try:
+        return [
+            message
+            for part in range(topics(texts(settings))[topic])
+            for message in _read(reader, topic, part)
+        ]
+    finally:
+        reader.close()
+
+
+def _read(reader: Consumer, topic: str, partition: int) -> list[Message]:
+    low, _ = watermarks(reader, topic, partitions=[partition])[partition]
+    reader.assign([TopicPartition(topic, partition, low)])
+    found: list[Message] = []
+    deadline = time.monotonic() + READ_SECONDS
+    while time.monotonic() < deadline:
+        message = reader.poll(1.0)
+        if message is None:
+            continue
+        error = message.error()
+        if error is None:
+            found.append(message)
+            continue
+        assert error.code() == KafkaError._PARTITION_EOF, error
+        return found
+    raise AssertionError(f"{topic} has no end")
+
+
+def pairs(settings: Settings, topic: str, *, isolation: str = "read_committed") -> list[tuple[Any, Any]]:
+    """Keys and values of a topic, read as JSON."""
+    return [(_json(m.key()), _json(m.value())) for m in read_all(settings, topic, isolation=isolation)]
+
+
+def latest(settings: Settings, topic: str) -> dict[str, Any]:
+    """The last value of each key, without those that are gone."""
+    last = {json.dumps(key): value for key, value in pairs(settings, topic)}
+    return {key: value for key, value in last.items() if value is not None}
+
+
+def _json(text: bytes | str | None) -> Any:
+    return None if text is None else json.loads(text)

@@ -1,0 +1,40 @@
+"""Kill -9 of everyone on the way, while the database changes: nothing is lost, nothing is doubled.
+
+Oracle: the query, asked of Postgres itself. The index and the output topic must come to hold exactly its answer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.cast import Cast, Life, cast
+from tests.postgres.world import wait_for
+
+pytestmark = [pytest.mark.services, pytest.mark.timeout(3600)]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cast]:
+    """A cast whose pipeline has come to its first answer."""
+    with cast(tmp_path_factory.mktemp("faults")) as found:
+        found.register()
+        wait_for(lambda: "faults.public.claims" in found.topics(), seconds=60)
+        found.start_pipeline()
+        found.become_equal()
+        yield found
+
+
+@pytest.mark.parametrize("victim", ["pipeline", "broker", "connector", "search"])
+def test_whoever_is_killed_the_outputs_become_what_the_query_gives(
+    stage: Cast, victim: str, kills: int
+) -> None:
+    dice = random.Random(victim)
+    for number in range(kills):
+        with Life(stage.postgres.uri, number) as life:
+            life.go_on(dice.randint(5, 60))
+            stage.kill(victim)
+            life.go_on(dice.randint(5, 60))
+        stage.become_equal()

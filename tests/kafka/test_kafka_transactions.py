@@ -1,0 +1,145 @@
+"""Transactions over two topics, one of which is held back: no batch ever shows one half.
+
+Oracle: transfers between two tables leave the total at zero; every batch that is committed is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg2
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from headwater.connect.client import ConnectClient
+from headwater.connect.files import connector_of
+from headwater.kafka.clients import topics
+from tests.pipeline.world import Listening, pipeline, rows
+from tests.postgres.world import Database, wait_for
+from tests.stage.shared import SharedConnect, SharedKafka, fresh
+
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
+
+TRANSFERS = 150
+
+
+@pytest.fixture
+def server(connect: SharedConnect, database: Database) -> Iterator[str]:
+    """A Debezium server over two tables, with the ends of transactions told."""
+    for table in ("credits", "debits"):
+        database.run(f"CREATE TABLE {table} (id int PRIMARY KEY, amount int NOT NULL)")
+        database.run(f"INSERT INTO {table} SELECT n, 0 FROM generate_series(1, 5) n")
+    name = fresh("bank").replace("-", "_")
+    config = {
+        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+        "database.hostname": "127.0.0.1",
+        "database.port": str(database.port),
+        "database.user": "postgres",
+        "database.password": "postgres",
+        "database.dbname": database.name,
+        "topic.prefix": name,
+        "slot.name": name,
+        "publication.name": name,
+        "plugin.name": "pgoutput",
+        "provide.transaction.metadata": "true",
+        "slot.drop.on.stop": "true",
+    }
+    client = ConnectClient(connect.url)
+    client.put(connector_of(json.dumps({"name": name, "config": config}), "bank.json"))
+    assert not client.wait(name).failed
+    yield name
+    client.delete(name)
+
+
+class Relay:
+    """Hands the topics of one server on under another name, and holds one of them back."""
+
+    def __init__(self, kafka: SharedKafka, server: str, other: str, late: str) -> None:
+        self._kafka, self._server, self._other, self._late = kafka, server, other, late
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Relay:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        group = {"group.id": fresh("relay"), "auto.offset.reset": "earliest"}
+        consumer = Consumer({**self._kafka.plain, **group, "topic.metadata.refresh.interval.ms": 500})
+        producer = Producer({**self._kafka.plain, "linger.ms": 0})
+        consumer.subscribe([f"^{self._server}\\..*"])
+        held: list[tuple[float, str, bytes | None, bytes | None]] = []
+        while not self._stop.is_set():
+            message = consumer.poll(0.02)
+            if message is not None and message.error() is None:
+                topic = str(message.topic()).replace(self._server, self._other, 1)
+                due = time.monotonic() + (0.7 if topic.endswith(self._late) else 0.0)
+                held.append((due, topic, message.key(), message.value()))
+            for one in [entry for entry in held if entry[0] <= time.monotonic()]:
+                held.remove(one)
+                producer.produce(one[1], one[3], one[2])
+            producer.poll(0)
+        producer.flush(30)
+        consumer.close()
+
+
+def script(kafka: SharedKafka, server: str) -> str:
+    made = ""
+    for table in ("credits", "debits"):
+        made += (
+            f"CREATE TABLE {table} (id INT, amount INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'kafka', "
+            f"'topic' = '{server}.public.{table}', 'properties.bootstrap.servers' = '{kafka.address}', "
+            "'scan.startup.mode' = 'earliest-offset', 'format' = 'debezium-json');\n"
+        )
+    return made + (
+        "CREATE VIEW total AS SELECT SUM(amount) AS total FROM "
+        "(SELECT amount FROM credits UNION ALL SELECT -amount AS amount FROM debits) AS x;"
+    )
+
+
+@pytest.mark.parametrize("late", ["credits", "debits", "transaction"])
+def test_a_topic_that_lags_never_lets_half_a_transaction_show(
+    kafka: SharedKafka, server: str, database: Database, tmp_path: Path, late: str
+) -> None:
+    other = fresh("late").replace("-", "_")
+    wanted = {f"{other}.public.credits", f"{other}.public.debits", f"{other}.transaction"}
+    dice, done = random.Random(late), threading.Event()
+
+    def transfers() -> None:
+        client = psycopg2.connect(database.uri)
+        for _ in range(TRANSFERS):
+            with client, client.cursor() as cursor:
+                amount, id = dice.randint(1, 100), dice.randint(1, 5)
+                cursor.execute("UPDATE credits SET amount = amount + %s WHERE id = %s", [amount, id])
+                cursor.execute("UPDATE debits SET amount = amount + %s WHERE id = %s", [amount, 6 - id])
+        client.close()
+        done.set()
+
+    with Relay(kafka, server, other, late):
+        first = threading.Thread(target=lambda: database.run("UPDATE credits SET amount = amount"))
+        first.start()
+        first.join()
+        wait_for(lambda: wanted <= set(topics(kafka.plain)), seconds=60)
+        listening = Listening()
+        with pipeline(script(kafka, other), tmp_path, listening) as running:
+            busy = threading.Thread(target=transfers)
+            busy.start()
+            seen, deadline = 0, time.monotonic() + 90
+            while not done.is_set() or balances(running) != told(database):
+                assert time.monotonic() < deadline, f"{balances(running)} is not {told(database)}"
+                if running.step(wait=0.2) is None:
+                    continue
+                seen += 1
+                assert rows(running, "total") in ({(0,): 1}, {(None,): 1}), f"half a transaction in batch {seen}"
+            busy.join()
+            assert seen > 3
+    assert any("end where its transactions do" in subject for subject in listening.subjects("note"))
