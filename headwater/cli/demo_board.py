@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from headwater.cli.demo_parts import PartBars
+from headwater.cli.demo_parts import PartBars, reported
 from headwater.cli.demo_sheet import Rows, Sheet
 from headwater.cli.envelope import Event, read_value
 from headwater.cli.live import RATE_SECONDS, Frame, status
@@ -54,6 +54,7 @@ class Board:
         self._read: deque[tuple[float, int]] = deque()
         self._frame = Frame()
         self._live: Live | None = None
+        self._commands: tuple[str, ...] = ()
 
     def news(self, news: News) -> None:
         """Show how a part comes up."""
@@ -63,21 +64,21 @@ class Board:
         """Show how far the pipeline has come, until it turns; what it notes later goes above the tables."""
         self._began.report(report)
         if self._live is None:
-            self._parts.news(News("headwater", words(report), report.done, report.total))
+            self._parts.news(reported(report))
         elif report.stage in NOTES:
             self._console.print(Text(words(report), style="dim"))
 
     def commands(self, lines: Sequence[str]) -> None:
-        """Say how to look inside."""
-        self._parts.close()
-        self._console.print(Text("from another terminal:", style="dim"))
-        for line in lines:
-            self._console.print(Text(f"  {line}"), soft_wrap=True)
+        """Keep for later how to look inside: it stands between the parts and the tables."""
+        self._commands = tuple(lines)
 
     def open(self, answers: Answers) -> None:
         """Begin to draw."""
         resumed = self._began.text(answers)
         self._parts.close()
+        self._console.print(Text("look inside from another terminal:", style="dim"))
+        for line in self._commands:
+            self._console.print(Text(f"  {line}"), soft_wrap=True)
         if resumed is not None:
             self._console.print(Text(resumed, style="green"))
         self._live = Live(
@@ -93,10 +94,9 @@ class Board:
             self._read.popleft()
         self._frame = Frame((), done, tuple(self._read))
 
-    def heard(self, said: Said) -> None:
-        """Show one more event; called by another thread."""
-        if said.value is not None:
-            self._events.append(event_line(said))
+    def heard(self, said: Sequence[Said]) -> None:
+        """Show more events; called by another thread."""
+        self._events.extend(event_line(one) for one in said if one.value is not None)
 
     def rows(self, rows: Rows) -> None:
         """Show the rows as they are now; called by another thread."""

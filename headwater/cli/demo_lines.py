@@ -10,10 +10,9 @@ from rich.console import Console
 
 from headwater.cli.cells import cell_text
 from headwater.cli.demo_board import Board, Scene
-from headwater.cli.demo_parts import PartLines
+from headwater.cli.demo_parts import PartLines, reported
 from headwater.cli.demo_sheet import Rows
 from headwater.cli.envelope import read_value
-from headwater.cli.progress import words
 from headwater.cli.tail_view import line_of
 from headwater.cli.view import Answers, Began, View
 from headwater.demo.feeds import Said
@@ -31,8 +30,8 @@ class DemoView(View, Protocol):
     def commands(self, lines: Sequence[str]) -> None:
         """How to look inside from another terminal."""
 
-    def heard(self, said: Said) -> None:
-        """A message of a topic; called by another thread."""
+    def heard(self, said: Sequence[Said]) -> None:
+        """Messages of a topic; called by another thread."""
 
     def rows(self, rows: Rows) -> None:
         """The rows that came out, all of them; called by another thread."""
@@ -64,11 +63,11 @@ class DemoLines:
     def report(self, report: Report) -> None:
         """Say how far the pipeline has come."""
         self._began.report(report)
-        self._parts.news(News("headwater", words(report), report.done, report.total))
+        self._parts.news(reported(report))
 
     def commands(self, lines: Sequence[str]) -> None:
         """Say how to look inside."""
-        self._write(self._notes, "from another terminal:", *(f"  {line}" for line in lines))
+        self._write(self._notes, "look inside from another terminal:", *(f"  {line}" for line in lines))
 
     def open(self, answers: Answers) -> None:
         """Say whether anything is read anew."""
@@ -81,10 +80,10 @@ class DemoLines:
         lag = "" if done.lag is None else f", lag {done.lag:.2f} s"
         self._write(self._notes, f"batch {done.batch_id}: {done.rows_read:,} rows, cut {done.cut}{lag}")
 
-    def heard(self, said: Said) -> None:
-        """Write the message."""
-        if said.value is not None:
-            self._write(self._out, f"topic {line_of(read_value(said.value)).plain}")
+    def heard(self, said: Sequence[Said]) -> None:
+        """Write the messages."""
+        seen = [read_value(one.value) for one in said if one.value is not None]
+        self._write(self._out, *(f"topic {line_of(one).plain}" for one in seen))
 
     def rows(self, rows: Rows) -> None:
         """Write what is new and what is gone; rows that were there before the pipeline began come first, as new."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from headwater.cli.demo_board import Scene
 from headwater.cli.demo_lines import DemoView, choose_demo_view
+from headwater.cli.demo_sheet import Rows
 from headwater.cli.render import choose_view
 from headwater.cli.run import follow, opened
 from headwater.cli.stop import Stop
@@ -33,7 +35,17 @@ SETS = (
 EVENTS_BEFORE = 5
 """So many messages that are there already are shown at first."""
 
-SCENE = Scene(demo.NAME, (demo.MESSAGES_TOPIC,), f"topic {demo.OUTPUT_TOPIC}", "order_id", newest_first=True)
+
+def without_key(rows: Rows) -> Rows:
+    """The rows without the column that stands before them anyway."""
+    return {key: {name: row[name] for name in row if name != KEY} for key, row in rows.items()}
+
+
+KEY = "order_id"
+
+SCENE = Scene(
+    demo.NAME, (demo.MESSAGES_TOPIC,), f"topic {demo.OUTPUT_TOPIC}", KEY, without_key, newest_first=True
+)
 
 
 def outbox_command(given: argparse.Namespace) -> int:
@@ -73,7 +85,7 @@ def _play(folder: DemoFolder, ports: Ports, view: DemoView, *, stop: Stop, secon
             with (
                 opened(_text(file), str(file), state=folder.state, view=view, stop=stop) as pipeline,
                 Feed(follow_topics(ports.broker, SCENE.topics, view.heard, last=EVENTS_BEFORE)) as messages,
-                Feed(follow_topics(ports.broker, [demo.OUTPUT_TOPIC], Rows(view).heard)) as output,
+                Feed(follow_topics(ports.broker, [demo.OUTPUT_TOPIC], LastValues(view).heard)) as output,
             ):
 
                 def watch() -> None:
@@ -83,20 +95,21 @@ def _play(folder: DemoFolder, ports: Ports, view: DemoView, *, stop: Stop, secon
                 follow(pipeline, view, stop=stop, seconds=seconds, watch=watch)
 
 
-class Rows:
+class LastValues:
     """The rows that a topic's messages leave by key: the last value counts, a key without one is gone."""
 
     def __init__(self, view: DemoView) -> None:
         self._view = view
         self._rows: dict[int, dict[str, Any]] = {}
 
-    def heard(self, said: Said) -> None:
-        """Take one more message."""
-        key = json.loads(said.key or b"{}")["order_id"]
-        if said.value is None:
-            self._rows.pop(key, None)
-        else:
-            self._rows[key] = json.loads(said.value)
+    def heard(self, said: Sequence[Said]) -> None:
+        """Take more messages."""
+        for one in said:
+            key = json.loads(one.key or b"{}")[KEY]
+            if one.value is None:
+                self._rows.pop(key, None)
+            else:
+                self._rows[key] = json.loads(one.value)
         self._view.rows(dict(self._rows))
 
 

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-from headwater.cli.progress import QUIET_SECONDS
+from headwater.cli.progress import COUNTED, QUIET_SECONDS, words
 from headwater.demo.together import News
+from headwater.sources.base import Report
 
 
 class Parts(Protocol):
@@ -28,6 +29,12 @@ class Parts(Protocol):
 def counted(news: News) -> str:
     """`fetching packages: 12 of 104`, where something is counted."""
     return news.words if news.total is None else f"{news.words}: {news.done:,} of {news.total:,}"
+
+
+def reported(report: Report) -> News:
+    """What a pipeline reports of its start, as news of a part."""
+    is_counted = report.stage in (COUNTED, "fetch")
+    return News("headwater", words(report), report.done, report.total if is_counted else None)
 
 
 class PartBars:

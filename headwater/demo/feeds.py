@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 import urllib3
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from urllib3.exceptions import HTTPError
 
 from headwater.errors import HeadwaterError, SourceError
@@ -29,6 +29,7 @@ ASK_SECONDS = 0.4
 """The index is asked so often."""
 
 STOP_SECONDS = 10.0
+MOST_MESSAGES = 500
 MOST_DOCUMENTS = 1000
 
 Documents = Mapping[str, Mapping[str, Any]]
@@ -78,24 +79,30 @@ class Feed:
 
 
 def follow_topics(
-    broker: str, names: Sequence[str], hear: Callable[[Said], None], *, last: int | None = None
+    broker: str, names: Sequence[str], hear: Callable[[list[Said]], None], *, last: int | None = None
 ) -> Iterator[None]:
-    """Hear every committed message of some topics: the last few and what comes, or all of them."""
+    """Hear every committed message of some topics, some at a time: the last few and what comes, or all of them."""
     properties = {"bootstrap.servers": broker}
     try:
         reader = consumer(properties, enable_auto_commit=False, isolation_level="read_committed")
         with closing(reader):
             reader.assign(_places(reader, names, topics(properties), last))
             while True:
-                message = reader.poll(POLL_SECONDS)
-                error = message.error() if message is not None else None
-                if error is not None and not is_away(error):
-                    raise KafkaException(error)
-                if message is not None and error is None:
-                    hear(Said(str(message.topic()), message.key(), message.value()))
+                heard = list(_messages(reader.consume(MOST_MESSAGES, POLL_SECONDS)))
+                if heard:
+                    hear(heard)
                 yield
     except KafkaException as problem:
         raise problem_as(SourceError, problem, properties, subject=f"topic '{names[0]}'") from problem
+
+
+def _messages(found: Sequence[Message]) -> Iterator[Said]:
+    for message in found:
+        error = message.error()
+        if error is None:
+            yield Said(str(message.topic()), message.key(), message.value())
+        elif not is_away(error):
+            raise KafkaException(error)
 
 
 def _places(

@@ -10,7 +10,7 @@ from headwater.formats.json_messages import WRONG, Fields, Parsed
 from headwater.formats.json_values import narrow_float, patterned, truth
 from headwater.formats.kinds import CsvFormat
 from headwater.formats.layers import Layers
-from headwater.formats.shapes import ArrayOf, Atom, RowOf, Shape, field_list
+from headwater.formats.shapes import ArrayOf, Atom, RowOf, Shape, type_text
 from headwater.formats.trees import (
     Tree,
     call,
@@ -90,7 +90,7 @@ def _from_csv(said: Tree, fields: Fields, options: CsvFormat) -> Tree:
         "escape": options.escape_character or options.quote_character,
     }
     texts = tuple((name, Atom("string")) for name, _ in fields)
-    schema = field_list((*texts, (WRONG, Atom("string"))))
+    schema = type_text(RowOf((*texts, (WRONG, Atom("string")))))
     words: list[Tree | str] = [word for pair in given_options.items() for word in pair]
     return call("from_csv", said, schema, call("map", *words))
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from headwater.formats.json_values import careful, careful_complaint, careful_misfits, loose_shape
 from headwater.formats.layers import Layers
-from headwater.formats.shapes import Atom, RowOf, Shape, field_list
+from headwater.formats.shapes import Atom, RowOf, Shape, type_text
 from headwater.formats.trees import (
     Tree,
     both,
@@ -96,7 +96,7 @@ def _careful_told(again: Tree, made: Tree, fields: Fields, language: Language) -
 
 
 def _from_json(said: Tree, fields: Fields) -> Tree:
-    schema = field_list((*fields, (WRONG, Atom("string"))))
+    schema = type_text(RowOf((*fields, (WRONG, Atom("string")))))
     options: list[Tree | str] = [word for pair in _OPTIONS.items() for word in pair]
     return call("from_json", said, schema, call("map", *options))
 

@@ -26,6 +26,8 @@ def declare_dead_letters(scope: Scope, statement: sql.CreateTable) -> None:
     if statement.options.get("errors") == "dead-letter" and scope.catalog.find(TABLE) is None:
         scope.catalog.add(Relation(TABLE, "table", SCHEMA), statement.place)
         scope.tables[TABLE] = NODE
+        columns = tuple(sql.ColumnDef(column.name, column.type) for column in SCHEMA)
+        scope.declared[TABLE] = sql.CreateTable(TABLE, columns, place=statement.place, text="")
 
 
 def parks_messages(tables: Iterable[TableNode]) -> bool:

@@ -23,6 +23,7 @@ from headwater.spark.problems import as_sql_error
 from headwater.sql import statements as sql
 from headwater.sql.bind import bind
 from headwater.sql.catalog import Catalog, Relation
+from headwater.sql.functions.syntax import NAMES
 from headwater.sql.interpolate import resolve
 from headwater.sql.names import Session
 from headwater.sql.places import place_of
@@ -111,6 +112,7 @@ class Scope:
             return self.engine.analyse(schemas, query)
         except PySparkException as problem:
             functions = [f.name for f in self.engine.spark.catalog.listFunctions()]
+            functions += [name.lower() for name in NAMES]
             raise as_sql_error(problem, functions, _place_of_call(problem, statement)) from None
 
     def types(self, relation: Relation) -> list[tuple[str, str]]:

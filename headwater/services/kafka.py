@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -71,7 +71,7 @@ class Secured:
 
     certificates: Certificates
     user: str = "headwater"
-    password: str = "headwater"
+    password: str = field(default="headwater", repr=False)
 
 
 class KafkaServer(Server):

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
-from headwater.kafka.clients import consumer, topics, watermarks
+from headwater.kafka.clients import consumer, topics
 from headwater.options import read_options
 from headwater.schema import Schema
 from headwater.sinks.base import SinkContext, SinkTable
-from headwater.sinks.kafka.options import KafkaSinkOptions, UpsertKafkaOptions
+from headwater.sinks.kafka.options import KafkaSinkOptions, TopicOptions, UpsertKafkaOptions
 from headwater.sinks.kafka.sink import KafkaSink, open_sink
 from tests.stage.shared import Settings, fresh
 
@@ -39,16 +39,16 @@ def upsert_table(settings: Settings, schema: Schema, given: Mapping[str, str], *
 
 
 def _table(
-    kind: type, settings: Settings, schema: Schema, *, given: Mapping[str, str], more: Mapping[str, Any]
+    kind: type[TopicOptions],
+    settings: Settings,
+    schema: Schema,
+    *,
+    given: Mapping[str, str],
+    more: Mapping[str, Any],
 ) -> SinkTable:
     client = {f"properties.{name}": text for name, text in texts(settings).items()}
     options = read_options(kind, client | dict(given), owner="the connector", place=None)
-    return SinkTable(
-        more.get("name", given.get("topic", "t")),
-        schema,
-        options,
-        **{k: v for k, v in more.items() if k != "name"},
-    )
+    return SinkTable(given["topic"], schema, options, **more)
 
 
 @dataclass
@@ -75,34 +75,35 @@ def opened(*tables: SinkTable, pipeline: str = "", waits: Heard | None = None) -
 def read_all(settings: Settings, topic: str, *, isolation: str = "read_committed") -> list[Message]:
     """Every message of a topic up to its present end, partition by partition."""
     reader = consumer(
-        texts(settings), isolation_level=isolation, enable_partition_eof=True, enable_auto_commit=False
+        texts(settings),
+        isolation_level=isolation,
+        enable_partition_eof=True,
+        enable_auto_commit=False,
+        fetch_wait_max_ms=10,
     )
     try:
-        return [
-            message
-            for part in range(topics(texts(settings))[topic])
-            for message in _read(reader, topic, part)
-        ]
+        return _read(reader, topic, list(range(topics(texts(settings))[topic])))
     finally:
         reader.close()
 
 
-def _read(reader: Consumer, topic: str, partition: int) -> list[Message]:
-    low, _ = watermarks(reader, topic, partitions=[partition])[partition]
-    reader.assign([TopicPartition(topic, partition, low)])
-    found: list[Message] = []
+def _read(reader: Consumer, topic: str, partitions: list[int]) -> list[Message]:
+    reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in partitions])
+    found: dict[int | None, list[Message]] = {number: [] for number in partitions}
+    ended: set[int | None] = set()
     deadline = time.monotonic() + READ_SECONDS
-    while time.monotonic() < deadline:
+    while len(ended) < len(partitions):
+        assert time.monotonic() < deadline, f"{topic} has no end"
         message = reader.poll(1.0)
         if message is None:
             continue
         error = message.error()
         if error is None:
-            found.append(message)
+            found[message.partition()].append(message)
             continue
         assert error.code() == KafkaError._PARTITION_EOF, error
-        return found
-    raise AssertionError(f"{topic} has no end")
+        ended.add(message.partition())
+    return [message for messages in found.values() for message in messages]
 
 
 def pairs(settings: Settings, topic: str, *, isolation: str = "read_committed") -> list[tuple[Any, Any]]:

@@ -53,7 +53,7 @@ def changed(old: Path, new: Path, rows_at_once: int) -> Counter[int]:
 bags = st.lists(st.integers(0, 12), max_size=25)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(bags, bags, st.integers(1, 8), st.sampled_from([1, 4, 1000]))
 def test_the_difference_of_two_reads_leads_from_one_to_the_other(
     tmp_path_factory: pytest.TempPathFactory, old: list[int], new: list[int], per_file: int, at_once: int
@@ -139,7 +139,8 @@ def test_tables_of_one_database_are_one_group_whoever_comes() -> None:
 def test_a_table_is_read_anew_only_if_it_is_another_one_or_begins_to_be_read_again() -> None:
     assert origin_of(read()) == origin_of(read(username="ann", lookup__max_retries="1"))
     assert origin_of(read(scan__refresh_interval="1 s")) == origin_of(read(scan__refresh_interval="9 s"))
-    others = (read(scan__refresh_interval="1 s"), read(table_name="lines"), read(url="jdbc:postgresql://db/shop?currentSchema=x"))  # fmt: skip
+    elsewhere = read(url="jdbc:postgresql://db/shop?currentSchema=x")
+    others = (read(scan__refresh_interval="1 s"), read(table_name="lines"), elsewhere)
     assert len({origin_of(read()), *map(origin_of, others)}) == 4
 
 

@@ -31,7 +31,7 @@ ROW = pa.struct([("a", pa.int64()), ("b", pa.list_(pa.string()))])
 
 
 def written(fields: Fields, kind: JsonFormat | CsvFormat | None = None) -> list[Any]:
-    return messages(kind or JsonFormat(), fields).to_pylist()
+    return list(messages(kind or JsonFormat(), fields).to_pylist())
 
 
 @given(st.lists(st.tuples(TEXTS, NUMBERS, FLOATS, st.none() | st.booleans()), min_size=1, max_size=20))

@@ -15,6 +15,7 @@ from headwater.kafka.properties import java_config
 from headwater.services.artifacts import fetch
 from headwater.services.java_program import java_command, properties
 from headwater.services.ports import free_port
+from tests.ends.kafka_world import texts
 from tests.stage.shared import SharedKafka, fresh
 
 pytestmark = pytest.mark.services
@@ -51,7 +52,7 @@ def listed_by_java(config: dict[str, str], folder: Path) -> list[str]:
 @pytest.mark.parametrize("listener", ["plain", "ssl", "scram", "login"])
 def test_every_listener_is_reached_with_librdkafkas_names(kafka: SharedKafka, listener: str) -> None:
     topic = kafka.topic("seen", partitions=2)
-    assert topics(getattr(kafka, listener))[topic] == 2
+    assert topics(texts(getattr(kafka, listener)))[topic] == 2
 
 
 @pytest.mark.parametrize("listener", ["ssl", "scram"])
@@ -65,19 +66,19 @@ def test_java_reaches_them_with_what_we_make_of_librdkafkas_names(
     kafka: SharedKafka, listener: str, tmp_path: Path
 ) -> None:
     topic = kafka.topic("seen")
-    assert topic in listed_by_java(java_config(getattr(kafka, listener)), tmp_path)
+    assert topic in listed_by_java(java_config(texts(getattr(kafka, listener))), tmp_path)
 
 
 def test_a_missing_topic_is_made_once(kafka: SharedKafka) -> None:
     name = fresh("made")
-    assert ensure_topic(kafka.plain, name, partitions=3) == 3
-    assert ensure_topic(kafka.plain, name, partitions=7) == 3
+    assert ensure_topic(texts(kafka.plain), name, partitions=3) == 3
+    assert ensure_topic(texts(kafka.plain), name, partitions=7) == 3
 
 
 def test_ends_follow_the_isolation_level(kafka: SharedKafka) -> None:
     topic = kafka.topic("ends")
     kafka.write(topic, [b"a", b"b"])
-    reader = consumer(kafka.plain, isolation_level="read_committed")
+    reader = consumer(texts(kafka.plain), isolation_level="read_committed")
     assert watermarks(reader, topic, partitions=[0]) == {0: (0, 2)}
     reader.close()
 
@@ -93,7 +94,7 @@ def complaint(given: dict[str, str]) -> SinkError:
 def test_a_wrong_password_is_named_and_not_shown(
     kafka: SharedKafka, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    error = complaint({**kafka.scram, "sasl.password": "geheim"})
+    error = complaint({**texts(kafka.scram), "sasl.password": "geheim"})
     assert error.message == f"kafka at {kafka.scram_address} does not accept the login"
     assert "sasl.jaas.config" in error.hint
     assert "geheim" not in f"{error.detail}{error.hint}"
@@ -101,7 +102,7 @@ def test_a_wrong_password_is_named_and_not_shown(
 
 
 def test_an_authority_that_did_not_sign_is_a_failure_of_tls(kafka: SharedKafka) -> None:
-    error = complaint({**kafka.scram, "ssl.ca.location": str(kafka.certificates.client_certificate)})
+    error = complaint({**texts(kafka.scram), "ssl.ca.location": str(kafka.certificates.client_certificate)})
     assert error.message == f"the encrypted connection to kafka at {kafka.scram_address} failed"
     assert "certificate verify failed" in error.detail
 
@@ -114,11 +115,11 @@ def test_a_broker_that_is_not_there_does_not_answer() -> None:
 
 
 def test_an_unknown_topic_is_named(kafka: SharedKafka) -> None:
-    reader = consumer(kafka.plain, allow_auto_create_topics=False)
+    reader = consumer(texts(kafka.plain), allow_auto_create_topics=False)
     with pytest.raises(KafkaException) as caught:
         watermarks(reader, "nowhere", partitions=[0])
     reader.close()
     assert (
-        trouble(caught.value, kafka.plain, subject="topic 'nowhere'").message
+        trouble(caught.value, texts(kafka.plain), subject="topic 'nowhere'").message
         == "topic 'nowhere' does not exist"
     )

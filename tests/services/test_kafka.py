@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from tests.stage.shared import SharedKafka
+from headwater.services.certificates import Certificates
+from headwater.services.java_program import properties
+from headwater.services.kafka import KafkaServer, Secured
+from tests.stage.shared import Settings, SharedKafka
 
-pytestmark = pytest.mark.services
 
-
+@pytest.mark.services
 @pytest.mark.parametrize("listener", ["plain", "ssl", "scram", "login"])
 def test_what_is_written_is_read_over(listener: str, kafka: SharedKafka) -> None:
     topic, settings = kafka.topic(), getattr(kafka, listener)
@@ -18,14 +22,45 @@ def test_what_is_written_is_read_over(listener: str, kafka: SharedKafka) -> None
     assert kafka.read(topic, 3, **settings) == [(b"k", b"one"), (b"k", None), (None, b"two")]
 
 
-def test_a_client_without_a_certificate_is_refused(kafka: SharedKafka) -> None:
-    settings = {
-        name: value for name, value in kafka.ssl.items() if name.split(".")[1] not in ("key", "certificate")
+def refused(settings: Settings) -> bool:
+    """True if a client with these settings hears nothing of the cluster."""
+    try:
+        AdminClient({**settings, "log_level": 0}).list_topics(timeout=1)
+    except KafkaException:
+        return True
+    return False
+
+
+@pytest.mark.services
+def test_who_cannot_say_who_they_are_is_refused(kafka: SharedKafka) -> None:
+    stranger = {
+        name: kafka.ssl[name] for name in ("bootstrap.servers", "security.protocol", "ssl.ca.location")
     }
-    with pytest.raises(KafkaException):
-        AdminClient({**settings, "log_level": "0"}).list_topics(timeout=2)
+    assert not refused(kafka.ssl) and refused(stranger)
+    assert not refused(kafka.scram) and refused({**kafka.scram, "sasl.password": "wrong"})
+    assert not refused(kafka.login) and refused({**kafka.login, "sasl.password": "wrong"})
 
 
-def test_a_wrong_password_is_refused(kafka: SharedKafka) -> None:
-    with pytest.raises(KafkaException):
-        AdminClient({**kafka.scram, "sasl.password": "wrong", "log_level": "0"}).list_topics(timeout=2)
+@pytest.mark.services
+def test_a_broker_that_was_killed_comes_back_with_its_topics(tmp_path: Path) -> None:
+    with KafkaServer(tmp_path / "kafka") as server:
+        world = SharedKafka(server.address, "", "", "", "", "", "")
+        topic = world.topic(partitions=3)
+        world.write_transaction(topic, [b"one", b"two"])
+        before = server.pid
+        server.kill()
+        assert refused(world.plain)
+        server.start()
+        assert server.pid != before and server.address == world.address
+        assert sorted(value or b"" for _, value in world.read(topic, 2)) == [b"one", b"two"]
+        world.write(topic, [b"three"])
+        assert len(world.read(topic, 3)) == 3
+
+
+def test_a_password_stands_in_no_text_of_its_settings(tmp_path: Path) -> None:
+    secured = Secured(Certificates(tmp_path), user="ann", password="swordfish")
+    assert "swordfish" not in repr(secured)
+
+
+def test_properties_are_escaped() -> None:
+    assert properties({"a": "C:\\x", "b": "one\ntwo"}) == "a=C:\\\\x\nb=one\\ntwo\n"

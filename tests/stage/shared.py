@@ -123,12 +123,15 @@ class SharedKafka:
         """The first `count` keys and values of a topic, committed ones only; waits until they are there."""
         group = {"group.id": fresh("reader"), "auto.offset.reset": "earliest", "enable.auto.commit": "false"}
         consumer = Consumer({**self.plain, **group, **settings})
-        partitions = consumer.list_topics(topic, timeout=READ_SECONDS).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        partitions: list[TopicPartition] = []
         found: list[tuple[bytes | None, bytes | None]] = []
         deadline = time.monotonic() + READ_SECONDS
         try:
             while len(found) < count:
+                if not partitions:
+                    numbers = consumer.list_topics(topic, timeout=READ_SECONDS).topics[topic].partitions
+                    partitions = [TopicPartition(topic, number, 0) for number in numbers]
+                    consumer.assign(partitions)
                 assert time.monotonic() < deadline, f"{topic} has {len(found)} of {count} messages"
                 for message in consumer.consume(count - len(found), timeout=0.2):
                     assert message.error() is None, message.error()

@@ -17,6 +17,9 @@ from headwater.sources.kafka.ledger import Vector
 from headwater.sources.kafka.told import ends, stretches
 from headwater.sources.kafka.topics import Server
 
+HELD_BYTES = 128 << 20
+"""Up to so many bytes of messages are held; more are read again by the executors."""
+
 PAUSE_SECONDS = 0.05
 """How long one lane is waited for before the others are looked at."""
 
@@ -51,6 +54,7 @@ class Reader:
     """False once there were too many to hold: they have to be read again where they are wanted."""
     _lanes: list[tuple[Lane, dict[Place, str]]] = field(default_factory=list)
     _rows: dict[str, list[pa.Table]] = field(default_factory=dict)
+    _bytes: int = 0
     _cut: Vector = field(default_factory=dict)
     _aligned: list[_Aligned] = field(default_factory=list)
 
@@ -58,7 +62,7 @@ class Reader:
         """Read on from a vector; whatever was read beyond it is forgotten."""
         self.close()
         self._rows, self._cut = {}, {table: dict(places) for table, places in vector.items()}
-        self.scanned, self.holds_rows = 0, True
+        self.scanned, self.holds_rows, self._bytes = 0, True, 0
         self._aligned = []
         for server in self.servers:
             shares = frozenset(subject(t, topic) for topic, names in server.tables.items() for t in names)
@@ -79,7 +83,8 @@ class Reader:
         until = time.monotonic() + wait
         while True:
             got = sum(self._poll(lane, owners, 0.0) for lane, owners in self._lanes)
-            ready = (not got or self.scanned >= min(limit, SMALL_ROWS)) and is_ready()
+            enough = self.scanned >= min(limit, SMALL_ROWS) or self._bytes >= HELD_BYTES
+            ready = (not got or enough) and is_ready()
             if ready or (not got and time.monotonic() >= until):
                 return
             if not got:
@@ -132,7 +137,8 @@ class Reader:
                 inside = pc.or_(inside, pc.and_(here, pc.less(rows["offset"], span.end)))
             taken[table] = rows.filter(inside)
             self._rows[table] = [rows.filter(pc.invert(inside))]
-        self.scanned = sum(len(piece) for pieces in self._rows.values() for piece in pieces)
+        left = [piece for pieces in self._rows.values() for piece in pieces]
+        self.scanned, self._bytes = sum(map(len, left)), sum(piece.nbytes for piece in left)
         return taken
 
     def commit(self, table: str, places: Mapping[Place, int]) -> None:
@@ -190,7 +196,8 @@ class Reader:
         for aligned in self._aligned:
             if table in aligned.server.tables.get(place[0], ()):
                 aligned.aligner.take((subject(table, place[0]), *place), stretches(rows))
-        if self.scanned > 2 * SMALL_ROWS:
+        self._bytes += rows.nbytes
+        if self.scanned > 2 * SMALL_ROWS or self._bytes > HELD_BYTES:
             self.holds_rows, self._rows = False, {}
         if self.holds_rows:
             self._rows.setdefault(table, []).append(rows)

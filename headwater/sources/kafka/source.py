@@ -23,7 +23,7 @@ from headwater.options import revealed
 from headwater.sources.base import Report, SourceContext, SourceTable
 from headwater.sources.kafka import startup, topics
 from headwater.sources.kafka.asking import Asking
-from headwater.sources.kafka.lane import Place, read_spans
+from headwater.sources.kafka.lane import read_spans
 from headwater.sources.kafka.ledger import Entry, Ledger, Vector, between, count, covers, joined
 from headwater.sources.kafka.reader import Reader, ends_of
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from confluent_kafka import KafkaException
 
 from headwater.errors import OptionError, SourceError
-from headwater.formats.options import DebeziumJson, formats_of
 from headwater.kafka import clients
 from headwater.kafka.problems import problem_as
 from headwater.sources.base import SourceTable
@@ -91,8 +90,7 @@ def places_of(topics: Sequence[str], known: Mapping[str, int]) -> list[Place]:
 
 def is_debezium(table: SourceTable) -> bool:
     """True if a table's messages are events of Debezium."""
-    formats = formats_of(table.options, table.schema, place=table.place, metadata=table.metadata)
-    return isinstance(formats.value, DebeziumJson)
+    return bool((table.options.format or table.options.value_format) == "debezium-json")
 
 
 def servers_of(

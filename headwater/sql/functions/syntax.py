@@ -183,3 +183,7 @@ def _meant(instead: exp.Expr | str, *, is_array: bool) -> Instead:
         case "EMPTY OBJECT":
             return text("{}")
     return None
+
+
+NAMES = (*BUILDERS, *(name for name in FunctionSyntax.FUNCTION_PARSERS if name.startswith("JSON_")))
+"""The functions that are Flink's and not Spark's, for who looks for a name near to one that does not exist."""

@@ -1,0 +1,118 @@
+"""`headwater services` from end to end. Oracle: the processes and ports that are there, and the exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg2
+import pytest
+import urllib3
+
+from headwater.cli.main import main
+from headwater.cli.parser_services import NAMES
+from headwater.services.cast import CAST, take_down, with_dependents, with_needs
+from headwater.services.running import running_pid
+
+HOUSE = str(Path(__file__).parent.parent.parent)
+
+
+def headwater(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Type a command about the services of a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "headwater", "services", *arguments, "--folder", str(folder)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": HOUSE},
+    )
+
+
+def rows(said: str) -> dict[str, list[str]]:
+    """The cells of a printed table, by the first of each line."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said.splitlines() if "|" in line]
+    return {cells[0]: cells[1:] for cells in lines if cells[0] in NAMES}
+
+
+def test_what_can_be_typed_is_what_there_is() -> None:
+    assert tuple(CAST) == NAMES
+
+
+def test_who_needs_another_starts_after_it_and_stops_before_it() -> None:
+    assert with_needs(["connect", "postgres"]) == ["kafka", "connect", "postgres"]
+    assert with_dependents(["kafka", "mysql"]) == ["mysql", "connect", "kafka"]
+
+
+def test_no_two_have_the_same_usual_port() -> None:
+    ports = [role.port for role in CAST.values()]
+    assert ports == [9092, 8083, 9200, 5432, 3306, 3307]
+
+
+@pytest.mark.services
+def test_up_status_logs_down(tmp_path: Path) -> None:
+    folder = tmp_path / "services"
+    try:
+        up = headwater("up", "connect", "postgres", "--ports", "auto", folder=folder)
+        assert up.returncode == 0, up.stderr
+        found = rows(up.stdout)
+        assert list(found) == ["kafka", "connect", "postgres"]
+        assert urllib3.request("GET", f"{found['connect'][0]}/connectors").json() == []
+        host, port = found["postgres"][0].split(":")
+        user, password, database = found["postgres"][1:]
+        connection = psycopg2.connect(host=host, port=port, user=user, password=password, dbname=database)
+        connection.close()
+
+        status = headwater("status", folder=folder)
+        assert status.returncode == 0
+        assert [cells[0] for cells in rows(status.stdout).values()] == ["up"] * 3
+        assert all(re.fullmatch(r"\d+ MB", cells[3]) for cells in rows(status.stdout).values())
+
+        again = headwater("up", "postgres", folder=folder)
+        assert again.returncode == 0 and rows(again.stdout)["postgres"] == found["postgres"]
+        assert "ready to accept connections" in headwater("logs", "postgres", folder=folder).stdout
+
+        pid = running_pid(folder / "kafka")
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        crashed = headwater("status", folder=folder)
+        assert crashed.returncode == 1 and rows(crashed.stdout)["kafka"][0] == "crashed"
+
+        down = headwater("down", folder=folder)
+        assert down.returncode == 0
+        assert down.stdout == "stopping postgres ...\nstopping connect ...\n"
+        assert "nothing runs" in headwater("status", folder=folder).stdout
+    finally:
+        take_down([], folder)
+
+
+@pytest.mark.services
+def test_a_port_that_is_taken_is_named_before_anything_starts(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", CAST["mariadb"].port))
+        taken.listen()
+        said = headwater("up", "mariadb", folder=tmp_path)
+    assert said.returncode == 1
+    assert "error: port 3307 is in use" in said.stderr and "mariadb" in said.stderr
+    assert not (tmp_path / "mariadb").exists()
+
+
+def test_a_service_nobody_knows_is_a_wrong_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["services", "down", "kafkaa", "--folder", str(tmp_path)]) == 2
+    assert "there is no service 'kafkaa'" in capsys.readouterr().err
+
+
+def test_where_nothing_ran_nothing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "none"
+    assert main(["services", "down", "--folder", str(folder)]) == 0
+    assert main(["services", "status", "--folder", str(folder)]) == 0
+    assert capsys.readouterr().out == f"nothing runs in {folder}\n" * 2
+    assert main(["services", "logs", "kafka", "--folder", str(folder)]) == 1
+    assert "kafka has no log" in capsys.readouterr().err
+    assert not folder.exists()
