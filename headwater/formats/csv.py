@@ -20,7 +20,6 @@ from headwater.formats.trees import (
     equals,
     first_of,
     given,
-    is_null,
     let,
     negated,
     null,
@@ -76,8 +75,9 @@ def parse_csv(layers: Layers, source: Tree, fields: Fields, *, options: CsvForma
             (given(part(made, WRONG)), concat(f"the {what} has not {len(fields)} values: ", shown)),
         )
     )
-    values = [(name, _split(layers, _value(part(made, name), options), shape, options)) for name, shape in fields]
-    return Parsed(layers.put(row(values)), broken, null("string"))
+    values = [layers.put(_value(part(made, name), options)) for name, _ in fields]
+    raws = [_split(value, shape, options) for value, (_, shape) in zip(values, fields, strict=True)]
+    return Parsed(tuple(raws), broken, null("string"))
 
 
 def _from_csv(said: Tree, fields: Fields, options: CsvFormat) -> Tree:
@@ -101,7 +101,7 @@ def _value(raw: Tree, options: CsvFormat) -> Tree:
     return whole if options.null_literal is None else call("nullif", whole, options.null_literal)
 
 
-def _split(layers: Layers, value: Tree, shape: Shape, options: CsvFormat) -> Tree:
+def _split(value: Tree, shape: Shape, options: CsvFormat) -> Tree:
     pieces = call("split", value, re.escape(options.array_element_delimiter), exp.Neg(this=number(1)))
     match shape:
         case ArrayOf():

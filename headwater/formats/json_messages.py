@@ -1,4 +1,9 @@
-"""Bytes that hold one JSON object, parsed in one pass."""
+"""Bytes that hold one JSON object, parsed in one pass.
+
+Most messages are what they should be, and the parser's own types are the columns'. The others are read again with care:
+as a map of names to whatever stands there, in which numbers written as text become numbers (`"5"` for INT), and what
+still does not fit is named. All of that is short code over names, and costs nothing where it is not needed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.formats.json_values import careful, careful_complaint, careful_misfits, loose_shape
+from headwater.formats.json_values import careful, careful_complaint, careful_misfits
 from headwater.formats.layers import Layers
 from headwater.formats.shapes import Atom, RowOf, Shape, type_text
 from headwater.formats.trees import (
@@ -16,7 +21,11 @@ from headwater.formats.trees import (
     case,
     cast,
     concat,
+    each,
+    each_entry,
     either,
+    equals,
+    first_of,
     given,
     is_null,
     let,
@@ -24,7 +33,6 @@ from headwater.formats.trees import (
     null,
     number,
     part,
-    row,
     text,
 )
 from headwater.formats.values import SHOWN, Language, read_shape
@@ -42,23 +50,40 @@ _OPTIONS = {
     "locale": "de-CH",
 }
 _SPACE = " \n\r\t"
+_ANYTHING = "map<string,variant>"
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """What bytes hold: a struct of the fields as they were read, and what is wrong, NULL if nothing is."""
+    """What bytes hold: the fields as they were read, in their order, and what is wrong, NULL if nothing is."""
 
-    row: Tree
+    raws: tuple[Tree, ...]
     broken: Tree
     """What makes the whole message unreadable."""
     misfit: Tree
-    """Which field is of another type than the parser wants; that field is NULL in `row`."""
+    """Which field is of another type than the parser wants; that field is NULL in `raws`."""
 
 
-def parse_json(layers: Layers, source: Tree, fields: Fields, *, language: Language, what: str) -> Parsed:
+@dataclass(frozen=True)
+class Look:
+    """The first look at some bytes: their text, what the parser made of it, and whether that is all there is."""
+
+    said: Tree
+    fast: Tree
+    fine: Tree
+    schema: str
+    """What the parser was asked for."""
+    loose: Tree
+    """Where it is not: a map of names to whatever stands there; NULL if it is no object."""
+    broken: Tree
+
+
+def look_at(layers: Layers, source: Tree, fields: Fields, *, language: Language, what: str) -> Look:
     """Parse a column of bytes; `what` names it in errors."""
     said = layers.put(cast(source, "string"))
-    fast = layers.put(_from_json(said, tuple((name, read_shape(f, language)) for name, f in fields)))
+    asked = [*((name, read_shape(shape, language)) for name, shape in fields), (WRONG, Atom("string"))]
+    schema = type_text(RowOf(tuple(asked)))
+    fast = layers.put(from_json(said, schema))
     fine = layers.put(
         both(
             given(fast),
@@ -67,50 +92,92 @@ def parse_json(layers: Layers, source: Tree, fields: Fields, *, language: Langua
             either(call("endswith", said, "}"), call("endswith", said, "}\n")),
         )
     )
-    loose = tuple((name, loose_shape(shape, language)) for name, shape in fields)
     unread = both(given(said), negated(fine))
-    again = layers.put(case((unread, _from_json(said, loose))))
-    made = layers.put(case((fine, fast), (unread, let(again, lambda x: _careful_row(x, fields, language)))))
-    broken = layers.put(case((unread, _broken(said, again, what=what))))
-    second = both(given(again), is_null(broken))
-    misfit = layers.put(case((second, let(again, lambda x: _careful_told(x, made, fields, language)))))
-    return Parsed(made, broken, misfit)
+    loose = layers.put(case((unread, from_json(said, _ANYTHING))))
+    broken = layers.put(case((unread, _broken(said, loose, what=what))))
+    return Look(said, fast, fine, schema, loose, broken)
 
 
-def _careful_row(again: Tree, fields: Fields, language: Language) -> Tree:
-    values = []
+def parse_json(layers: Layers, source: Tree, fields: Fields, *, language: Language, what: str) -> Parsed:
+    """Parse a column of bytes, and read it again with care where its fields are not what they should be."""
+    look = look_at(layers, source, fields, language=language, what=what)
+    atoms = [(name, shape) for name, shape in fields if isinstance(shape, Atom)]
+    exact = {name: shape.name for name, shape in atoms if language(shape).read != "string"}
+    nested = [name for name, shape in fields if not isinstance(shape, Atom)]
+    mended = layers.put(case((given(look.loose), _mended(look.loose, list(exact), leave=nested))))
+    again = layers.put(case((given(mended), from_json(call("to_json", mended), look.schema))))
+    made = layers.put(case((look.fine, look.fast), default=again))
+    misfits = [_first_misfit(look, mended, again, exact)] if exact else []
+    raws = []
     for name, shape in fields:
-        loose = loose_shape(shape, language)
-        values.append((name, careful(part(again, name), shape, language, loose=loose)))
-    return row([*values, (WRONG, null("string"))])
+        if isinstance(shape, Atom):
+            raws.append(part(made, name))
+            continue
+        value = call("try_element_at", look.loose, name)
+        second = careful(value, shape, language)
+        raws.append(layers.put(case((look.fine, part(look.fast, name)), (given(look.loose), second))))
+        told = careful_complaint(value, shape, language, path=name)
+        misfits.append(case((both(given(look.loose), careful_misfits(value, shape, language)), told)))
+    misfit = case((both(given(look.loose), is_null(look.broken)), first_of(*misfits, null("string"))))
+    return Parsed(tuple(raws), look.broken, layers.put(misfit))
 
 
-def _careful_told(again: Tree, made: Tree, fields: Fields, language: Language) -> Tree:
-    branches = []
-    for name, shape in fields:
-        value, loose = part(again, name), loose_shape(shape, language)
-        wrong = careful_misfits(value, shape, language, loose=loose, made=part(made, name))
-        if wrong is not None:
-            branches.append((wrong, careful_complaint(value, shape, language, loose=loose, path=name)))
-    return case(*branches) if branches else null("string")
-
-
-def _from_json(said: Tree, fields: Fields) -> Tree:
-    schema = type_text(RowOf((*fields, (WRONG, Atom("string")))))
+def from_json(said: Tree, schema: str) -> Tree:
+    """The parser, strict where Flink's is."""
     options: list[Tree | str] = [word for pair in _OPTIONS.items() for word in pair]
     return call("from_json", said, schema, call("map", *options))
 
 
-def _broken(said: Tree, again: Tree, *, what: str) -> Tree:
+def _mended(loose: Tree, exact: list[str], *, leave: list[str]) -> Tree:
+    """The map with numbers and truth values where text says them, without the fields to `leave` aside."""
+    kept = loose
+    if leave:
+        aside = call("array", *leave)
+        kept = each_entry("map_filter", loose, lambda k, x: negated(call("array_contains", aside, k)))
+    if not exact:
+        return kept
+
+    def mended(name: Tree, value: Tree) -> Tree:
+        is_text = equals(call("schema_of_variant", value), text("STRING"))
+        word = call("lower", call("trim", call("try_variant_get", value, "$", "string")))
+        # JSON has numbers without a plus and without leading zeros only.
+        bare = call("regexp_replace", word, r"^\+?(-?)0*(?=\d)", "$1")
+        is_meant = exp.RegexpLike(this=bare, expression=text(r"^(-?\d.*|true|false)$"))
+        meant = case((is_meant, call("try_parse_json", bare)))
+        wanted = both(call("array_contains", call("array", *exact), name), is_text)
+        return case((wanted, first_of(meant, value)), default=value)
+
+    return each_entry("transform_values", kept, mended)
+
+
+def _first_misfit(look: Look, mended: Tree, again: Tree, exact: dict[str, str]) -> Tree:
+    """The complaint about the first field that the parser refuses when it is alone."""
+
+    def refused(name: Tree) -> Tree:
+        alone = call("to_json", call("map", name, call("try_element_at", mended, name)))
+        return given(part(from_json(alone, look.schema), WRONG))
+
+    def told(name: Tree) -> Tree:
+        kinds = call("map", *[word for pair in exact.items() for word in pair])
+        shown = call("try_variant_get", call("try_element_at", look.loose, name), "$", "string")
+        return concat(
+            'field "', name, '" cannot be read as ', call("element_at", kinds, name), ": ",
+            call("left", shown, number(SHOWN)),
+        )
+
+    wrong = each("filter", call("array", *exact), refused)
+    return case((given(part(again, WRONG)), let(call("try_element_at", wrong, number(1)), told)))
+
+
+def _broken(said: Tree, loose: Tree, *, what: str) -> Tree:
     """Why bytes are not a JSON object, NULL if they are one."""
     shown = call("left", said, number(SHOWN))
     end = exp.Trim(this=said.copy(), expression=text(_SPACE), position="TRAILING")
-    wrong = given(part(again, WRONG))
     return case(
         (negated(call("is_valid_utf8", said)), text(f"the {what} is not UTF-8")),
-        (is_null(again), text(f"the {what} is empty")),
-        (both(wrong, is_null(call("try_parse_json", said))), concat(f"the {what} is not JSON: ", shown)),
-        (wrong, concat(f"the {what} is not a JSON object: ", shown)),
+        (equals(end, text("")), text(f"the {what} is empty")),
+        (both(is_null(loose), is_null(call("try_parse_json", said))), concat(f"the {what} is not JSON: ", shown)),
+        (is_null(loose), concat(f"the {what} is not a JSON object: ", shown)),
         (
             negated(call("endswith", end, "}")),
             concat(f"something follows the JSON object of the {what}: ", shown),

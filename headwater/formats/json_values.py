@@ -10,7 +10,6 @@ from __future__ import annotations
 from headwater.formats.kinds import JsonFormat
 from headwater.formats.shapes import ArrayOf, Atom, MapOf, RowOf, Shape, type_text
 from headwater.formats.trees import (
-    Body,
     Tree,
     both,
     call,
@@ -26,6 +25,7 @@ from headwater.formats.trees import (
     let,
     like_pattern,
     negated,
+    null,
     number,
     part,
     row_or_null,
@@ -102,53 +102,33 @@ _PLAIN = {
 }
 
 
-def loose_shape(shape: Shape, language: Language) -> Shape:
-    """As what a field is read in the second look, so that nothing can go wrong: text where that is exact, or a variant."""
-    if isinstance(shape, Atom):
-        read = language(shape).read
-        return Atom("variant" if read == "variant" or read.startswith("decimal") else "string")
-    return Atom("variant")
-
-
-def careful(value: Tree, shape: Shape, language: Language, *, loose: Shape) -> Tree:
-    """What the fast parser would have given, from what was read loosely; NULL where it does not fit."""
+def careful(value: Tree, shape: Shape, language: Language) -> Tree:
+    """What the fast parser would have given, from a variant; NULL where it does not fit."""
     match shape:
         case Atom():
-            return _careful_atom(value, language(shape).read, loose)
+            return _careful_atom(value, language(shape).read)
         case ArrayOf(inner):
-            return each("transform", _as(value, "array<variant>"), _within(inner, language))
+            return each("transform", _as(value, "array<variant>"), lambda x: careful(x, inner, language))
         case MapOf(_, inner):
-            return each_value(_as(value, "map<string,variant>"), _within(inner, language))
+            return each_value(_as(value, "map<string,variant>"), lambda x: careful(x, inner, language))
         case RowOf(fields):
             return let(
                 _as_row(value, fields),
                 lambda x: row_or_null(
-                    x, [(name, _within(inner, language)(part(x, name))) for name, inner in fields]
+                    x, [(name, careful(part(x, name), inner, language)) for name, inner in fields]
                 ),
             )
 
 
-def _within(shape: Shape, language: Language) -> Body:
-    return lambda x: careful(x, shape, language, loose=_VARIANT)
-
-
-def _careful_atom(value: Tree, read: str, loose: Shape) -> Tree:
-    said = _said(value, loose)
+def _careful_atom(value: Tree, read: str) -> Tree:
     match read:
         case "variant":
             return value
         case "string":
-            return said
+            return _as(value, "string")
         case "boolean":
-            return truth(said)
-    return try_cast(said, read)
-
-
-_VARIANT = Atom("variant")
-
-
-def _said(value: Tree, loose: Shape) -> Tree:
-    return _as(value, "string") if loose == _VARIANT else value
+            return truth(_as(value, "string"))
+    return try_cast(_as(value, "string"), read)
 
 
 def _as(value: Tree, kind: str) -> Tree:
@@ -156,52 +136,39 @@ def _as(value: Tree, kind: str) -> Tree:
 
 
 def _as_row(value: Tree, fields: tuple[tuple[str, Shape], ...]) -> Tree:
-    return _as(value, type_text(RowOf(tuple((name, _VARIANT) for name, _ in fields))))
+    return _as(value, type_text(RowOf(tuple((name, Atom("variant")) for name, _ in fields))))
 
 
-def careful_misfits(
-    value: Tree, shape: Shape, language: Language, *, loose: Shape, made: Tree | None = None
-) -> Tree | None:
-    """The condition that what was read loosely is not what the fast parser wants; None if it always is.
-
-    `made` is what `careful` gave, where it is known already.
-    """
+def careful_misfits(value: Tree, shape: Shape, language: Language) -> Tree:
+    """The condition that a variant is not what the fast parser wants."""
     match shape:
         case Atom():
             if language(shape).read in ("string", "variant"):
-                return None
-            missing = is_null(made if made is not None else careful(value, shape, language, loose=loose))
-            return both(given(_said(value, loose)), missing)
+                return exp.false()
+            return both(given(_as(value, "string")), is_null(careful(value, shape, language)))
         case ArrayOf(inner):
             array = _as(value, "array<variant>")
         case MapOf(_, inner):
             array = call("map_values", _as(value, "map<string,variant>"))
         case RowOf(fields):
             parts = _as_row(value, fields)
-            return both(
-                _there(value), either(is_null(parts), let(parts, lambda x: _any(x, fields, language)))
-            )
-    return both(
-        _there(value),
-        either(is_null(array), each("exists", array, lambda x: _inner_misfits(x, inner, language))),
-    )
+            return both(_there(value), either(is_null(parts), let(parts, lambda x: _any(x, fields, language))))
+    inside = each("exists", array, lambda x: careful_misfits(x, inner, language))
+    return both(_there(value), either(is_null(array), inside))
 
 
 def _there(value: Tree) -> Tree:
     return both(given(value), negated(call("is_variant_null", value)))
 
 
-def _inner_misfits(value: Tree, shape: Shape, language: Language) -> Tree:
-    return careful_misfits(value, shape, language, loose=_VARIANT) or exp.false()
-
-
 def _any(parts: Tree, fields: tuple[tuple[str, Shape], ...], language: Language) -> Tree:
-    return either(*[_inner_misfits(part(parts, name), inner, language) for name, inner in fields])
+    conditions = [careful_misfits(part(parts, name), inner, language) for name, inner in fields]
+    return either(*[condition for condition in conditions if condition != exp.false()])
 
 
-def careful_complaint(value: Tree, shape: Shape, language: Language, *, loose: Shape, path: str) -> Tree:
-    """What is wrong with something that misfits."""
-    said = _said(value, loose)
+def careful_complaint(value: Tree, shape: Shape, language: Language, *, path: str) -> Tree:
+    """What is wrong with a variant that misfits."""
+    said = _as(value, "string")
     match shape:
         case Atom():
             return unreadable(said, shape, path=path)
@@ -212,9 +179,9 @@ def careful_complaint(value: Tree, shape: Shape, language: Language, *, loose: S
             wanted, where = "an object", f"{path}{{}}"
         case RowOf(fields):
             return _row_complaint(value, fields, language, path=path)
-    wrong = each("filter", array, lambda x: _inner_misfits(x, inner, language))
-    first = call("element_at", wrong, number(1))
-    inside = let(first, lambda x: careful_complaint(x, inner, language, loose=_VARIANT, path=where))
+    wrong = each("filter", array, lambda x: careful_misfits(x, inner, language))
+    first = call("try_element_at", wrong, number(1))
+    inside = let(first, lambda x: careful_complaint(x, inner, language, path=where))
     return case((is_null(array), _is_not(said, wanted, path)), default=inside)
 
 
@@ -230,11 +197,10 @@ def _row_complaint(
     def inside(x: Tree) -> Tree:
         branches = []
         for name, inner in fields:
-            inner_part, where = part(x, name), f"{path}.{name}"
-            told = careful_complaint(inner_part, inner, language, loose=_VARIANT, path=where)
-            branches.append((_inner_misfits(inner_part, inner, language), told))
-        return case(*branches)
+            condition = careful_misfits(part(x, name), inner, language)
+            if condition != exp.false():
+                told = careful_complaint(part(x, name), inner, language, path=f"{path}.{name}")
+                branches.append((condition, told))
+        return case(*branches) if branches else null("string")
 
-    return case(
-        (is_null(parts), _is_not(_as(value, "string"), "an object", path)), default=let(parts, inside)
-    )
+    return case((is_null(parts), _is_not(_as(value, "string"), "an object", path)), default=let(parts, inside))

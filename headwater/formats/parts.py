@@ -12,7 +12,7 @@ from headwater.formats.kinds import CsvFormat, DebeziumJson, Format, JsonFormat,
 from headwater.formats.layers import Layers
 from headwater.formats.missing import missing_field
 from headwater.formats.raw import raw_language
-from headwater.formats.trees import Tree, case, cast, first_of, given, null, part
+from headwater.formats.trees import Tree, case, cast, first_of, given, null
 
 
 @dataclass(frozen=True)
@@ -48,5 +48,8 @@ def read_part(layers: Layers, source: Tree, *, form: Format, fields: Fields, wha
             return Part((only,), null("string"), null("string"), ignores=False)
         case DebeziumJson():
             raise AssertionError("events of Debezium are not read as plain rows")
-    found = tuple(Field(part(parsed.row, name), shape, language, f"{lead}{name}") for name, shape in fields)
+    found = tuple(
+        Field(raw, shape, language, f"{lead}{name}")
+        for raw, (name, shape) in zip(parsed.raws, fields, strict=True)
+    )
     return Part(found, parsed.broken, misfit, ignores)

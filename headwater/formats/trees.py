@@ -121,6 +121,11 @@ def each_at(function: str, of: Tree, body: Callable[[Tree, Tree], Tree]) -> Tree
     return call(function, of, _lambda("xi", lambda names: body(names[0], names[1])))
 
 
+def each_entry(function: str, of: Tree, body: Callable[[Tree, Tree], Tree]) -> Tree:
+    """A higher-order function over the names and values of a map."""
+    return call(function, of, _lambda("kx", lambda names: body(names[0], names[1])))
+
+
 def each_value(of: Tree, body: Body) -> Tree:
     """A map with every value replaced."""
     return call("transform_values", of, _lambda("kx", lambda names: body(names[1])))

@@ -47,18 +47,16 @@ class Piece:
                 yield rows.slice(start, BATCH_ROWS), came
 
 
-def pieces(
-    table: SinkTable, changes: ChangeSet, *, identity: Identity | None = None, piece_rows: int = PIECE_ROWS
-) -> Iterator[Piece]:
+def pieces(table: SinkTable, changes: ChangeSet, *, identity: Identity | None = None) -> Iterator[Piece]:
     """The changes of a table with a key, each key in one piece; two new rows of one key are an error.
 
     `identity` says which rows are one in place of the key.
     """
     identity = identity or partial(identities, table)
-    if changes.count <= piece_rows:
+    if changes.count <= PIECE_ROWS:
         yield _piece(table, changes.table(), identity)
         return
-    count = min(MOST_BUCKETS, -(-changes.count // piece_rows))
+    count = min(MOST_BUCKETS, -(-changes.count // PIECE_ROWS))
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         for path in _buckets(changes, identity, count=count, folder=Path(folder)):
             with pa.OSFile(str(path)) as file:

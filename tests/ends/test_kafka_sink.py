@@ -158,7 +158,7 @@ def test_a_key_goes_to_the_partition_javas_client_chooses(kafka: SharedKafka) ->
 def test_a_large_batch_is_split_by_key_and_not_held(
     kafka: SharedKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(keyed.pieces.__kwdefaults__, "piece_rows", 1000)
+    monkeypatch.setattr(keyed, "PIECE_ROWS", 1000)
     table = upsert_table(kafka.plain, ORDERS, {"topic": fresh("large")})
     count = 5000
     ids = [*range(count), *range(0, count, 2)]

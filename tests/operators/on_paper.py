@@ -36,7 +36,12 @@ class PaperEngine(Engine):
         typed = annotate_types(whole, schema=known, dialect="spark")
         assert isinstance(typed, exp.Query)
         types = {item.alias_or_name: item.type for item in typed.selects}
-        return {name: kind.sql(dialect="spark").lower() for name, kind in types.items() if kind is not None}
+        return {name: _written(kind) for name, kind in types.items() if kind is not None}
+
+
+def _written(kind: exp.DataType) -> str:
+    """A type as Spark prints it; a function that sqlglot does not know gives text in the examples."""
+    return "string" if kind.this == exp.DataType.Type.UNKNOWN else kind.sql(dialect="spark").lower()
 
 
 def compile_on_paper(script: str) -> Program:

@@ -142,7 +142,8 @@ WRONG = [
         None,
     ),
     (
-        "CREATE TABLE v (a INT, p AS PROCTIME()) WITH ('connector' = 'values'); SELECT * FROM v FOR SYSTEM_TIME AS OF v.p AS w",
+        "CREATE TABLE v (a INT, p AS PROCTIME()) WITH ('connector' = 'values');"
+        " SELECT * FROM v FOR SYSTEM_TIME AS OF v.p AS w",
         '"v" has no versions, so FOR SYSTEM_TIME AS OF cannot be asked of it',
         "Leave it out",
         None,

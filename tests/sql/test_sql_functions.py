@@ -47,8 +47,9 @@ AT_RUN_TIME = [
     ("JSON_QUERY('{\"a\": 1}', '$.a' ERROR ON ERROR)", "JSON_QUERY finds nothing that fits at $.a"),
     ("JSON_EXISTS('{}', 'strict $.a' ERROR ON ERROR)", "JSON_EXISTS finds nothing that fits at strict $.a"),
     ("JSON_OBJECT('k' VALUE JSON('{'))", "MALFORMED_RECORD_IN_PARSING"),
+    ("(SELECT JSON_OBJECTAGG(CAST(NULL AS STRING) VALUE 1))", "JSON_OBJECTAGG has a key that is NULL"),
     ("CAST('abc' AS INT)", "CAST_INVALID_INPUT"),
-    ("FROM_BASE64('!!x')", ""),
+    ("FROM_BASE64('!!x')", "does not have enough valid bits"),
 ]
 
 
@@ -83,9 +84,10 @@ def examples() -> list[Example]:
     return found
 
 
-def as_spark(expression: str) -> str:
-    """What an expression is bound to, as Spark reads it."""
-    (statement,) = parse_script(f"SELECT {expression} AS x", "f.sql")
+def as_spark(*expressions: str) -> str:
+    """A SELECT of expressions, bound, as Spark reads it."""
+    items = ", ".join(f"{expression} AS c{index}" for index, expression in enumerate(expressions))
+    (statement,) = parse_script(f"SELECT {items}", "f.sql")
     assert isinstance(statement, Select)
     return to_text(bind(statement.query, Catalog(), lambda node: place_of(node, statement)).query)
 
@@ -143,7 +145,7 @@ def spark() -> SparkSession:
 
 def values_of(spark: SparkSession, expressions: list[str]) -> list[Any]:
     """The values of expressions, all in one SELECT; timestamps as they read in UTC."""
-    frame = spark.sql("SELECT " + ", ".join(f"({as_spark(e)}) AS c{i}" for i, e in enumerate(expressions)))
+    frame = spark.sql(as_spark(*expressions))
     fields = [
         frame[field.name].cast("timestamp_ntz")
         if isinstance(field.dataType, TimestampType)

@@ -119,8 +119,9 @@ def json_array(values: list[exp.Expr], *, absent: bool) -> exp.Expr:
 def json_object_agg(key: exp.Expr, value: exp.Expr, *, absent: bool) -> exp.Expr:
     """JSON_OBJECTAGG; the fields are in the order of their names."""
     written = _or_nothing(value) if absent else _or_null(value)
-    name = json_text(key) if isinstance(key, exp.Literal) else json_text(cast(key, TEXT))
-    return _gathered("{", call("concat", name, text(":"), written), "}")
+    error = call("raise_error", text("JSON_OBJECTAGG has a key that is NULL"))
+    name = exp.Coalesce(this=cast(key, TEXT), expressions=[error], is_nvl=False)
+    return _gathered("{", call("concat", json_text(name), text(":"), written), "}")
 
 
 def json_array_agg(value: exp.Expr, *, absent: bool) -> exp.Expr:
