@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.formats.changelog_draft import changelog
 from headwater.formats.metadata import METADATA
 from headwater.formats.outputs import Reading
 from headwater.formats.rows import appended, upserted
@@ -31,4 +32,4 @@ def decoding(reading: Reading) -> exp.Query:
         case "upsert":
             return upserted(reading)
         case "changelog":
-            raise NotImplementedError
+            return changelog(reading)

@@ -8,7 +8,7 @@ layers.query(["a"])     # SELECT a FROM (SELECT *, c0.a AS a FROM (SELECT *, FRO
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -38,12 +38,23 @@ class Layers:
         """`body` of a value that is computed once."""
         return body(self.put(value))
 
-    def query(self, outputs: Iterable[tuple[str, Tree]], *, where: Tree | None = None) -> exp.Select:
+    def query(self, outputs: Sequence[tuple[str, Tree]], *, where: Tree | None = None) -> exp.Select:
         """The outputs under their names, over the rows of the relation for which `where` holds."""
         made = exp.select(exp.Star()).from_(exp.to_table(self._relation))
         if where is not None:
             made = made.where(where.copy())
+        needed = self._needed([value for _, value in outputs])
         for layer in self._layers:
-            values = [aliased(value, name) for name, value in layer.items()]
-            made = exp.select(exp.Star(), *values).from_(made.subquery("m"))
+            values = [aliased(value, name) for name, value in layer.items() if name in needed]
+            if values:
+                made = exp.select(exp.Star(), *values).from_(made.subquery("m"))
         return exp.select(*[aliased(value, name) for name, value in outputs]).from_(made.subquery("m"))
+
+    def _needed(self, outputs: Sequence[Tree]) -> set[str]:
+        """The values that the outputs are made of, directly or not."""
+        found = {c.name for value in outputs for c in value.find_all(exp.Column)}
+        for layer in reversed(self._layers):
+            for name, value in layer.items():
+                if name in found:
+                    found |= {c.name for c in value.find_all(exp.Column)}
+        return found

@@ -7,6 +7,7 @@ from headwater.sinks.base import SinkType
 from headwater.sources.base import SourceType
 from headwater.sql.nearest import nearest
 from headwater.sql.statements import ColumnDef, CreateTable
+from headwater.sql.types import written
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("timestamp", "timestamp_ntz")
@@ -44,7 +45,7 @@ def _check(column: ColumnDef, kind: SourceType | SinkType, connector: str, *, is
         raise SqlError(
             f"metadata '{key}' of connector '{connector}' is {known[key]}, column \"{column.name}\" is"
             f" {column.type}",
-            hint=f"Declare the column as {known[key].upper()}, and cast it in a query.",
+            hint=f"Declare the column as {written(known[key])}, and cast it in a query.",
             place=column.place,
         )
 

@@ -175,6 +175,8 @@ class Scope:
         except HeadwaterError as problem:
             named = next((name for name in given if f"'{name}'" in problem.message), None)
             problem.place = statement.option_places.get(named or "", problem.place or statement.place)
+            if isinstance(statement, sql.CreateTable) and named in statement.inherited:
+                problem.hint = "It came along with LIKE: add (EXCLUDING OPTIONS) behind it."
             raise
 
 

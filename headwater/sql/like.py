@@ -100,6 +100,7 @@ def merged(own: CreateTable, base: CreateTable) -> CreateTable:
         key=own.key or (base.key if ways["constraints"] == "including" else ()),
         options=options,
         option_places=places,
+        inherited=frozenset(options) - frozenset(own.options),
         like=None,
     )
     return with_key(made)

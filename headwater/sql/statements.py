@@ -79,6 +79,8 @@ class CreateTable(Statement):
     """The table whose columns come first; a statement with it lists only what is added."""
     key_places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
     """Where each column of the key is named."""
+    inherited: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """Options that came along with LIKE."""
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,12 @@ from headwater.schema import Schema
 from headwater.sinks.base import SinkContext, SinkTable
 from headwater.sinks.kafka.options import KafkaSinkOptions, TopicOptions, UpsertKafkaOptions
 from headwater.sinks.kafka.sink import KafkaSink, open_sink
+from tests.ends.postgres_world import schema
 from tests.stage.shared import Settings, fresh
 
 READ_SECONDS = 60.0
+
+ORDERS = schema("id int, name string", "id")
 
 
 def texts(settings: Settings) -> dict[str, str]:
@@ -27,28 +30,28 @@ def texts(settings: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
 
 
-def kafka_table(settings: Settings, schema: Schema, given: Mapping[str, str], **more: Any) -> SinkTable:
+def kafka_table(settings: Settings, columns: Schema, given: Mapping[str, str], **more: Any) -> SinkTable:
     """A sink table of connector 'kafka'."""
-    return _table(KafkaSinkOptions, settings, schema, given=given, more=more)
+    return _table(KafkaSinkOptions, settings, columns, given=given, more=more)
 
 
-def upsert_table(settings: Settings, schema: Schema, given: Mapping[str, str], **more: Any) -> SinkTable:
+def upsert_table(settings: Settings, columns: Schema, given: Mapping[str, str], **more: Any) -> SinkTable:
     """A sink table of connector 'upsert-kafka'; JSON unless told otherwise."""
     formats = {"key.format": "json", "value.format": "json"}
-    return _table(UpsertKafkaOptions, settings, schema, given=formats | dict(given), more=more)
+    return _table(UpsertKafkaOptions, settings, columns, given=formats | dict(given), more=more)
 
 
 def _table(
     kind: type[TopicOptions],
     settings: Settings,
-    schema: Schema,
+    columns: Schema,
     *,
     given: Mapping[str, str],
     more: Mapping[str, Any],
 ) -> SinkTable:
     client = {f"properties.{name}": text for name, text in texts(settings).items()}
     options = read_options(kind, client | dict(given), owner="the connector", place=None)
-    return SinkTable(given["topic"], schema, options, **more)
+    return SinkTable(given["topic"], columns, options, **more)
 
 
 @dataclass

@@ -15,13 +15,11 @@ from headwater.changes.change_set import ChangeSet, Files, weighted_schema
 from headwater.errors import OptionError, SinkError
 from headwater.sinks import keyed
 from headwater.sinks.kafka import batches
-from tests.ends.kafka_world import kafka_table, latest, opened, pairs, read_all, upsert_table
+from tests.ends.kafka_world import ORDERS, kafka_table, latest, opened, pairs, read_all, upsert_table
 from tests.ends.postgres_world import changes, schema
 from tests.stage.shared import SharedKafka, fresh
 
 pytestmark = pytest.mark.services
-
-ORDERS = schema("id int, name string", "id")
 
 
 def test_an_upsert_topic_follows_its_table(kafka: SharedKafka) -> None:

@@ -116,6 +116,12 @@ WRONG = [
         "DROP",
     ),
     (
+        f"CREATE TABLE t WITH ('connector' = 'datagen') LIKE {MEMBERS}; SELECT * FROM t",
+        "connector 'datagen' has no option 'url'",
+        "It came along with LIKE: add (EXCLUDING OPTIONS) behind it.",
+        MEMBERS,
+    ),
+    (
         "CREATE CATALOG postgres WITH ('type' = 'jdbc')",
         'catalog "postgres" is registered twice',
         "another name",

@@ -7,9 +7,12 @@ for one that has to be refused.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,11 +21,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import TimestampType
 
 from headwater.errors import SqlError
+from headwater.schema import Column, Schema
 from headwater.services.java import java_home
 from headwater.spark.session import open_session
 from headwater.spark.text import to_text
 from headwater.sql.bind import bind
-from headwater.sql.catalog import Catalog
+from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.functions.missing import MISSING
 from headwater.sql.functions.rewrites import BUILDERS
 from headwater.sql.functions.syntax import NAMES
@@ -189,3 +193,43 @@ def test_what_is_asked_to_fail_fails_with_a_clear_text(
     with pytest.raises(Exception, match=re.escape(said)) as caught:
         values_of(spark, [expression])
     assert isinstance(caught.value, PySparkException) or "Py4JJavaError" in type(caught.value).__name__
+
+
+def anything(random: Random, depth: int = 3) -> Any:
+    """Some JSON value: scalars, and containers of some down to a depth."""
+    letters = "aZ09 \"'\\/\b\f\n\r\t\u0000\u001f\u007fäß€漢\U0001f355\u2028{}[]:,$."
+    kinds: list[Callable[[], Any]] = [
+        lambda: None,
+        lambda: random.choice([True, False]),
+        lambda: random.randint(-(10**18), 10**18),
+        lambda: random.uniform(-1e6, 1e6),
+        lambda: "".join(random.choices(letters, k=random.randint(0, 8))),
+    ]
+    if depth:
+        kinds.append(lambda: [anything(random, depth - 1) for _ in range(random.randint(0, 3))])
+        kinds.append(lambda: {repr(anything(random, 0)): anything(random, depth - 1) for _ in range(2)})
+    return random.choice(kinds)()
+
+
+@pytest.mark.jvm
+def test_any_json_survives_being_read_and_written(spark: SparkSession) -> None:
+    random = Random(5)
+    documents = [
+        {"p": [anything(random) for _ in range(i % 4)], "s": str(anything(random, 0))} for i in range(400)
+    ]
+    as_texts = [json.dumps(document, ensure_ascii=random.random() < 0.5) for document in documents]
+    rows = list(zip(as_texts, [document["s"] for document in documents], strict=True))
+    spark.createDataFrame(rows, "doc string, s string").createOrReplaceTempView("documents")
+    catalog = Catalog()
+    columns = (Column("doc", "string"), Column("s", "string"))
+    catalog.add(Relation("documents", "table", Schema(columns)), None)
+    (statement,) = parse_script(
+        "SELECT JSON_QUERY(doc, '$.p[*]') AS p, JSON_VALUE(doc, '$.s') AS s, JSON_OBJECT('s' VALUE s) AS made,"
+        " FROM_BASE64(TO_BASE64(s)) AS same, JSON_UNQUOTE(JSON_QUOTE(s)) AS unquoted FROM documents"
+    )
+    assert isinstance(statement, Select)
+    text = to_text(bind(statement.query, catalog, lambda node: place_of(node, statement)).query)
+    for document, found in zip(documents, spark.sql(text).collect(), strict=True):
+        assert json.loads(found.p) == document["p"]
+        assert (found.s, found.same, found.unquoted) == (document["s"],) * 3
+        assert json.loads(found.made) == {"s": document["s"]}

@@ -8,6 +8,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -90,7 +91,7 @@ class Writer:
         self._properties, self._who, self._waits = properties, who, waits
         self._heard = Heard()
         self._refused: Refused | None = None
-        self._waiting = False
+        self._waiting = self._is_lost = False
         until = time.monotonic() + OPEN_SECONDS
         try:
             batches.prepare(properties)
@@ -121,16 +122,18 @@ class Writer:
     def close(self) -> None:
         """End what is open; nothing of a batch that was not committed stays."""
         self._producer.purge()
-        self._producer.close()
+        if not self._is_lost:
+            self._producer.close()
 
     def _attempt(self, batch_id: int, batch: Batch) -> None:
         self._producer.begin_transaction()
         try:
             for chunk in batch():
                 self._send(chunk)
-            self._send_entry(batch_id)
-            while self._producer.flush(STEP_SECONDS) > 0:
+            while _called(self._producer.flush, STEP_SECONDS) > 0:
                 self._tell_heard()
+            # Last and directly before the commit: until then others can read their entries past ours.
+            self._send_entry(batch_id)
             self._patiently(self._producer.commit_transaction)
         except KafkaException as problem:
             if self._refused is None:
@@ -154,12 +157,12 @@ class Writer:
                     )
                     break
                 except BufferError:
-                    self._producer.poll(STEP_SECONDS)
+                    _called(self._producer.poll, STEP_SECONDS)
                     self._tell_heard()
                 except KafkaException as problem:
                     self._note(error_of(problem), chunk.topic)
                     raise
-        self._producer.poll(0)
+        _called(self._producer.poll, 0)
 
     def _send_entry(self, batch_id: int | None) -> None:
         value = Entry(batch_id, self._who.writer).to_text()
@@ -206,10 +209,12 @@ class Writer:
 
         Our mark is looked for before the new producer fences anyone: if another process took over, it keeps on.
         """
+        self._is_lost = True
         self._producer.purge()
         self._check_mark(self._entry())
         self._producer = self._new_producer()
         self._patiently(self._producer.init_transactions)
+        self._is_lost = False
         entry = self._entry()
         self._check_mark(entry)
         self.last = entry.batch_id if entry is not None else None
@@ -237,14 +242,14 @@ class Writer:
         """Make a call until it is through; it may be made again and again while the brokers are away."""
         while True:
             try:
-                call(STEP_SECONDS)
+                _called(call, STEP_SECONDS)
                 return
             except KafkaException as problem:
                 error = error_of(problem)
                 may_again = error.retriable() or is_away(problem)
                 if self._is_dead(problem) or error.txn_requires_abort() or not may_again:
                     raise
-                self._producer.poll(0.1)
+                _called(self._producer.poll, 0.1)
                 if time.monotonic() > until:
                     raise
                 self._tell(self._heard.reason(problem))
@@ -283,3 +288,16 @@ class Writer:
         elif self._waiting:
             self._waits(None)
         self._waiting = problem is not None
+
+
+T = TypeVar("T")
+
+
+def _called(call: Callable[..., T], *given: float) -> T:
+    """The result of a client's call; a fatal error that arrives while another callback runs is told as it is."""
+    try:
+        return call(*given)
+    except SystemError as problem:
+        if isinstance(problem.__cause__, KafkaException):
+            raise problem.__cause__ from None
+        raise

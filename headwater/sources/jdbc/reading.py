@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from headwater.errors import StateError
 from headwater.jdbc_url import MYSQL, POSTGRES
-from headwater.log.events import DELETE, INSERT, WEIGHTS, event_schema
+from headwater.log.events import DELETE, INSERT, SMALL_ROWS, WEIGHTS, event_schema
 from headwater.log.manifest import LoggedTable
 from headwater.log.segments import Segment, SegmentStream
 from headwater.log.store import SNAPSHOT_ROWS, LogWriter
@@ -149,9 +149,15 @@ class Reader:
     def _changes(self, table: SourceTable, position: int) -> list[Segment]:
         """The difference of a table's two last reads, in segments; without any the later read goes."""
         old, new = self._current(table), self._read_at(table, position)
-        parts = []
+        parts: list[Segment] = []
+        waiting: list[pa.Table] = []
         for piece in difference(old, new):
-            parts.append(self._log.write(table.name, self._piece_events(table, piece, position)))
+            waiting.append(self._piece_events(table, piece, position))
+            if sum(events.num_rows for events in waiting) >= SMALL_ROWS:
+                parts.append(self._log.write(table.name, pa.concat_tables(waiting)))
+                waiting = []
+        if waiting:
+            parts.append(self._log.write(table.name, pa.concat_tables(waiting)))
         if not parts:
             shutil.rmtree(new)
         return parts
