@@ -54,13 +54,13 @@ def in_batches(rows: list[Told], sizes: list[int], *, hashed: bool) -> set[tuple
 
 
 def test_what_a_killed_connector_sends_again_is_dropped() -> None:
-    sent = [(0, n, (1, at), at) for n, at in enumerate([1, 2, 3, 4, 3, 4, 5])]
+    sent: list[Told] = [(0, n, (1, at), at) for n, at in enumerate([1, 2, 3, 4, 3, 4, 5])]
     assert in_batches(sent, [7], hashed=False) == {(0, n) for n in (0, 1, 2, 3, 5, 6)}
     assert in_batches(sent, [7], hashed=True) == {(0, n) for n in (0, 1, 2, 3, 6)}
 
 
 def test_transactions_in_commit_order_are_no_repeats_though_their_events_interleave_in_the_log() -> None:
-    sent = [(0, 0, (5, 20), 1), (0, 1, (25, 10), 2), (0, 2, (25, 30), 3)]
+    sent: list[Told] = [(0, 0, (5, 20), 1), (0, 1, (25, 10), 2), (0, 2, (25, 30), 3)]
     assert in_batches(sent, [1, 2], hashed=True) == {(0, 0), (0, 1), (0, 2)}
 
 

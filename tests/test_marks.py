@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from headwater.services.kafka import KafkaServer
 from headwater.services.postgres import EmbeddedPostgres
 
 
@@ -18,3 +19,8 @@ def test_a_test_without_the_mark_cannot_start_spark() -> None:
 def test_a_test_without_the_mark_cannot_start_postgres(tmp_path: Path) -> None:
     with pytest.raises(pytest.fail.Exception, match=r"mark\.services"):
         EmbeddedPostgres(tmp_path)
+
+
+def test_a_test_without_the_mark_cannot_start_another_service(tmp_path: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"mark\.services"):
+        KafkaServer(tmp_path).start()

@@ -50,6 +50,7 @@ class Board:
         self._parts = PartBars(console)
         self._began = Began()
         self._sheet = Sheet(scene.head, newest_first=scene.newest_first)
+        self._count = 0
         self._events: deque[Text] = deque(maxlen=EVENTS)
         self._read: deque[tuple[float, int]] = deque()
         self._frame = Frame()
@@ -100,6 +101,7 @@ class Board:
 
     def rows(self, rows: Rows) -> None:
         """Show the rows as they are now; called by another thread."""
+        self._count = len(rows)
         self._sheet.follow(self._scene.laid_out(rows), self._clock())
         self.shown = self.shown or bool(rows)
 
@@ -125,14 +127,18 @@ class Board:
         room = max(3, self._console.size.height - EVENTS - 10)
         drawn: list[RenderableType] = [
             Text.assemble((f" {self._scene.title} ", "bold reverse"), "  ", status(self._frame, now)),
-            Text.assemble(("topic ", "dim"), ", ".join(self._scene.topics)),
+            Text.assemble(("in  ", "dim"), "topic ", ", ".join(self._scene.topics)),
             *events,
             *(Text("") for _ in range(EVENTS - len(events))),
-            Text.assemble((f"{self._scene.place} ", "dim"), ("" if len(self._sheet) else "nothing yet")),
+            Text.assemble(("out ", "dim"), self._scene.place, (f"  {_counted(self._count)}", "dim")),
         ]
         if len(self._sheet):
-            drawn.append(self._sheet.drawn(room, now=now))
+            drawn.append(self._sheet.drawn(room, width=self._console.size.width, now=now))
         return Group(*drawn, Text("Ctrl-C stops", style="dim"))
+
+
+def _counted(rows: int) -> str:
+    return f"{rows:,} {'row' if rows == 1 else 'rows'}" if rows else "nothing yet"
 
 
 def event_line(said: Said) -> Text:

@@ -9,11 +9,9 @@ from typing import Any, Protocol, TextIO
 from rich.console import Console
 
 from headwater.cli.cells import cell_text
-from headwater.cli.demo_board import Board, Scene
+from headwater.cli.demo_board import Board, Scene, event_line
 from headwater.cli.demo_parts import PartLines, reported
 from headwater.cli.demo_sheet import Rows
-from headwater.cli.envelope import read_value
-from headwater.cli.tail_view import line_of
 from headwater.cli.view import Answers, Began, View
 from headwater.demo.feeds import Said
 from headwater.demo.together import News
@@ -82,8 +80,8 @@ class DemoLines:
 
     def heard(self, said: Sequence[Said]) -> None:
         """Write the messages."""
-        seen = [read_value(one.value) for one in said if one.value is not None]
-        self._write(self._out, *(f"topic {line_of(one).plain}" for one in seen))
+        lines = [event_line(one).plain.strip() for one in said if one.value is not None]
+        self._write(self._out, *(f"topic {line}" for line in lines))
 
     def rows(self, rows: Rows) -> None:
         """Write what is new and what is gone; rows that were there before the pipeline began come first, as new."""

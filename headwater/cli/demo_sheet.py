@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.box import ROUNDED
+from rich.cells import cell_len
+from rich.console import JustifyMethod
 from rich.table import Table
 
 from headwater.cli.answer import LONG_AGO, order_key
+from headwater.cli.cells import cell_text
 from headwater.cli.live import cell
+
+NARROW = 8
+"""What a column keeps when it gives way to others."""
 
 Rows = Mapping[Any, Mapping[str, Any]]
 """Rows by key; each has its values by column."""
@@ -49,17 +55,19 @@ class Sheet:
             for key, row in rows.items()
         }
 
-    def drawn(self, room: int, *, now: float) -> Table:
+    def drawn(self, room: int, *, width: int, now: float) -> Table:
         """The rows that fit, cells that changed a moment ago highlighted."""
         cells = self._cells
-        names = list(dict.fromkeys(name for row in cells.values() for name in row))
         keys = sorted(cells, key=lambda key: order_key([key]), reverse=self._newest_first)
-        table = Table(box=ROUNDED, border_style="dim", header_style="bold", expand=False)
-        table.add_column(self._head, justify=_side(list(cells)), no_wrap=True)
-        for name in names:
-            values = [row[name].value for row in cells.values() if name in row]
-            table.add_column(name, justify=_side(values), no_wrap=True, overflow="ellipsis")
-        for key in keys[:room]:
+        shown = keys[:room]
+        names = list(dict.fromkeys(name for row in cells.values() for name in row))
+        columns: dict[str, list[Any]] = {self._head: list(shown)}
+        columns |= {name: [cells[key][name].value for key in shown if name in cells[key]] for name in names}
+        table = Table(box=ROUNDED, border_style="dim", header_style="bold")
+        for (name, values), wide in zip(columns.items(), _widths(columns, width), strict=True):
+            justify: JustifyMethod = "right" if _are_numbers(values) else "left"
+            table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", width=wide)
+        for key in shown:
             row = [cells[key].get(name, Cell("")) for name in names]
             # A row that is new flashes from its key on.
             since = min((c.changed for c in row), default=LONG_AGO)
@@ -69,10 +77,19 @@ class Sheet:
         return table
 
 
-def _side(values: Sequence[Any]) -> Any:
-    """Numbers stand right, the rest left."""
-    is_number = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return "right" if values and is_number else "left"
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return bool(values) and all(type(value) in (int, float) for value in values)
+
+
+def _widths(columns: Mapping[str, Sequence[Any]], width: int) -> list[int]:
+    """How wide each column is; where all do not fit, the widest gives way and not every one of them."""
+    wide = [max(cell_len(cell_text(text)) for text in (name, *values)) for name, values in columns.items()]
+    # A cell has a space on both sides and a line behind it; one more line begins the row.
+    excess = sum(wide) + 3 * len(wide) + 1 - width
+    if excess > 0:
+        widest = wide.index(max(wide))
+        wide[widest] = max(NARROW, wide[widest] - excess)
+    return wide
 
 
 def crosstab(documents: Rows, *, down: str, across: str, value: str) -> Rows:

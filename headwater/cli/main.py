@@ -50,22 +50,8 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.inspect import inspect_command
 
             return inspect_command(given)
-        case "demo" if given.demo == "claims":
-            from headwater.cli.demo_watch import watch_command
-
-            return watch_command(given)
-        case "demo" if given.demo == "claims-kafka":
-            from headwater.cli.demo_kafka import claims_kafka_command
-
-            return claims_kafka_command(given)
-        case "demo" if given.demo == "outbox":
-            from headwater.cli.demo_outbox import outbox_command
-
-            return outbox_command(given)
         case "demo":
-            from headwater.cli.demo import demo_command
-
-            return demo_command(given)
+            return dispatch_demo(given)
         case "connect":
             from headwater.cli.connect import connect_command
 
@@ -84,3 +70,24 @@ def dispatch(given: argparse.Namespace) -> int:
             return services_command(given)
         case other:
             raise UsageError(f"there is no command '{other}'", hint="See headwater --help.")
+
+
+def dispatch_demo(given: argparse.Namespace) -> int:
+    """Call the demo that was typed."""
+    match given.demo:
+        case "claims":
+            from headwater.cli.demo_watch import watch_command
+
+            return watch_command(given)
+        case "claims-kafka":
+            from headwater.cli.demo_kafka import claims_kafka_command
+
+            return claims_kafka_command(given)
+        case "outbox":
+            from headwater.cli.demo_outbox import outbox_command
+
+            return outbox_command(given)
+        case _:
+            from headwater.cli.demo import demo_command
+
+            return demo_command(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -71,16 +72,16 @@ def status(folder: Path) -> int:
 
 def logs(name: str, folder: Path, *, follow: bool) -> int:
     """Print a service's log, and what is added to it."""
-    with log_of(name, folder).open(errors="replace") as file:
-        for line in file:
-            sys.stdout.write(line)
+    log = log_of(name, folder)
+    with log.open("rb") as file:
+        shutil.copyfileobj(file, sys.stdout.buffer)
         while follow:
             sys.stdout.flush()
             time.sleep(FOLLOW_SECONDS)
-            if file.tell() > Path(file.name).stat().st_size:
+            if file.tell() > log.stat().st_size:
                 # A service that was started again writes from the beginning.
                 file.seek(0)
-            sys.stdout.write(file.read())
+            shutil.copyfileobj(file, sys.stdout.buffer)
     return 0
 
 

@@ -64,7 +64,10 @@ def parse_csv(layers: Layers, source: Tree, fields: Fields, *, options: CsvForma
     made = layers.put(
         case(
             # One delimiter behind the last value is none too many.
-            (exp.and_(given(part(fast, WRONG)), call("endswith", said, delimiter)), _from_csv(shorter, fields, options)),
+            (
+                exp.and_(given(part(fast, WRONG)), call("endswith", said, delimiter)),
+                _from_csv(shorter, fields, options),
+            ),
             default=fast,
         )
     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.formats.changelog_draft import changelog
+from headwater.formats.debezium import changelog
 from headwater.formats.metadata import METADATA
 from headwater.formats.outputs import Reading
 from headwater.formats.rows import appended, upserted

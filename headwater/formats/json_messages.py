@@ -50,7 +50,8 @@ _OPTIONS = {
     "locale": "de-CH",
 }
 _SPACE = " \n\r\t"
-_ANYTHING = "map<string,variant>"
+ANYTHING = "map<string,variant>"
+"""What any JSON object can be read as."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def look_at(layers: Layers, source: Tree, fields: Fields, *, language: Language,
         )
     )
     unread = both(given(said), negated(fine))
-    loose = layers.put(case((unread, from_json(said, _ANYTHING))))
+    loose = layers.put(case((unread, from_json(said, ANYTHING))))
     broken = layers.put(case((unread, _broken(said, loose, what=what))))
     return Look(said, fast, fine, schema, loose, broken)
 
@@ -161,7 +162,11 @@ def _first_misfit(look: Look, mended: Tree, again: Tree, exact: dict[str, str]) 
         kinds = call("map", *[word for pair in exact.items() for word in pair])
         shown = call("try_variant_get", call("try_element_at", look.loose, name), "$", "string")
         return concat(
-            'field "', name, '" cannot be read as ', call("element_at", kinds, name), ": ",
+            'field "',
+            name,
+            '" cannot be read as ',
+            call("element_at", kinds, name),
+            ": ",
             call("left", shown, number(SHOWN)),
         )
 
@@ -176,7 +181,10 @@ def _broken(said: Tree, loose: Tree, *, what: str) -> Tree:
     return case(
         (negated(call("is_valid_utf8", said)), text(f"the {what} is not UTF-8")),
         (equals(end, text("")), text(f"the {what} is empty")),
-        (both(is_null(loose), is_null(call("try_parse_json", said))), concat(f"the {what} is not JSON: ", shown)),
+        (
+            both(is_null(loose), is_null(call("try_parse_json", said))),
+            concat(f"the {what} is not JSON: ", shown),
+        ),
         (is_null(loose), concat(f"the {what} is not a JSON object: ", shown)),
         (
             negated(call("endswith", end, "}")),

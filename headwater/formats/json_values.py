@@ -152,7 +152,9 @@ def careful_misfits(value: Tree, shape: Shape, language: Language) -> Tree:
             array = call("map_values", _as(value, "map<string,variant>"))
         case RowOf(fields):
             parts = _as_row(value, fields)
-            return both(_there(value), either(is_null(parts), let(parts, lambda x: _any(x, fields, language))))
+            return both(
+                _there(value), either(is_null(parts), let(parts, lambda x: _any(x, fields, language)))
+            )
     inside = each("exists", array, lambda x: careful_misfits(x, inner, language))
     return both(_there(value), either(is_null(array), inside))
 
@@ -203,4 +205,6 @@ def _row_complaint(
                 branches.append((condition, told))
         return case(*branches) if branches else null("string")
 
-    return case((is_null(parts), _is_not(_as(value, "string"), "an object", path)), default=let(parts, inside))
+    return case(
+        (is_null(parts), _is_not(_as(value, "string"), "an object", path)), default=let(parts, inside)
+    )

@@ -60,6 +60,25 @@ def broker_metadata() -> dict[str, Tree]:
     }
 
 
+def debezium_metadata(said: Tree, *, source: Tree, ts_ms: Tree) -> dict[str, Tree]:
+    """What Debezium says of every event besides, by Flink's names."""
+    properties = call(
+        "coalesce",
+        call("get_json_object", said, "$.source"),
+        call("get_json_object", said, "$.payload.source"),
+    )
+    return {
+        **broker_metadata(),
+        "value.schema": call("get_json_object", said, "$.schema"),
+        "value.ingestion-timestamp": call("timestamp_millis", ts_ms),
+        "value.source.timestamp": call("timestamp_millis", part(source, "ts_ms")),
+        "value.source.database": part(source, "db"),
+        "value.source.schema": part(source, "schema"),
+        "value.source.table": part(source, "table"),
+        "value.source.properties": call("from_json", properties, "map<string,string>"),
+    }
+
+
 def _headers(entries: Tree) -> Tree:
     """Headers as a map; of those with one name the last."""
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from headwater.formats.json_messages import Fields
 from headwater.formats.shapes import ArrayOf, Atom, MapOf, RowOf, Shape
-from headwater.formats.trees import Tree, call, case, each, first_of, is_null, let, negated, null, number, text
+from headwater.formats.trees import (
+    Tree,
+    call,
+    case,
+    each,
+    first_of,
+    is_null,
+    let,
+    negated,
+    null,
+    number,
+    text,
+)
 
 
 def missing_field(said: Tree, fields: Fields) -> Tree:

@@ -25,7 +25,10 @@ from headwater.formats.values import Bind, Language, Leaf
 SIZES = {"boolean": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "float": 4, "double": 8}
 """The types of a fixed number of bytes; the others are text and bytes."""
 
-_BITS = {"float": ("java.lang.Float", "intBitsToFloat", "int"), "double": ("java.lang.Double", "longBitsToDouble", "bigint")}
+_BITS = {
+    "float": ("java.lang.Float", "intBitsToFloat", "int"),
+    "double": ("java.lang.Double", "longBitsToDouble", "bigint"),
+}
 
 # Pairs of 16-bit units of which one half is missing, in hexadecimal digits with a space behind each unit.
 _HALF_PAIR = r"(^| )D[89AB].. (?!D[C-F])|(^|(?<!D[89AB].. ))D[C-F].. "

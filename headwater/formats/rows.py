@@ -52,16 +52,18 @@ def upserted(reading: Reading) -> exp.Query:
         for name in reading.formats.key_fields
     ]
     no_key = text("the message has no key, so it is not known which row it is about")
-    error = case(
-        (is_null(column("key")), no_key), (given(wrong), wrong), *unknown
-    )
+    error = case((is_null(column("key")), no_key), (given(wrong), wrong), *unknown)
     kind = case((is_null(column("value")), text(DELETE_KEY)), default=text(UPSERT))
     events = Events(values, kind, _halves(layers, value, key), layers.put(error), broker_metadata())
     return events_query(layers, reading, events, where=_is_not_json_null(reading))
 
 
 def _value_part(layers: Layers, reading: Reading) -> Part:
-    outside = {*reading.metadata} if reading.formats.include_key else {*reading.metadata, *reading.formats.key_fields}
+    outside = (
+        {*reading.metadata}
+        if reading.formats.include_key
+        else {*reading.metadata, *reading.formats.key_fields}
+    )
     fields = tuple((col.name, shape_of(col.type)) for col in reading.schema if col.name not in outside)
     return read_part(layers, column("value"), form=reading.formats.value, fields=fields, what="value")
 
@@ -109,7 +111,9 @@ def _halves(layers: Layers, *parts: Part | None) -> Tree:
         return number(0)
     good = both(*[is_null(broken) for broken in skipped])
     zero = call("array", number(0))
-    return layers.put(exp.Explode(this=case((good, zero), default=each("filter", zero, lambda x: exp.false()))))
+    return layers.put(
+        exp.Explode(this=case((good, zero), default=each("filter", zero, lambda x: exp.false())))
+    )
 
 
 def _has_value(reading: Reading) -> Tree | None:
@@ -118,7 +122,10 @@ def _has_value(reading: Reading) -> Tree | None:
         case RawFormat():
             return None
         case CsvFormat(allow_comments=comments):
-            line = both(given(column("value")), exp.GT(this=call("octet_length", column("value")), expression=number(0)))
+            line = both(
+                given(column("value")),
+                exp.GT(this=call("octet_length", column("value")), expression=number(0)),
+            )
             first = call("left", column("value"), number(1))
             return both(line, negated(equals(first, exp.HexString(this="23")))) if comments else line
     return both(given(column("value")), *_where_json(reading))

@@ -53,6 +53,9 @@ AWAY = frozenset(
 )
 """What passes when the broker comes back."""
 
+_SINCE = re.compile(r" \(after \d+ms in state [^)]*\)")
+"""What librdkafka adds to a failure and what differs from one time to the next."""
+
 _UNKNOWN_TOPIC = frozenset(
     {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 )
@@ -96,7 +99,7 @@ def trouble(
 ) -> Trouble:
     """A client's complaint in words; `subject` is what was being used, as `topic 'orders'`."""
     error = error_of(problem)
-    said = scrubbed(error.str() or error.name(), properties).strip().rstrip(".")
+    said = _SINCE.sub("", scrubbed(error.str() or error.name(), properties)).strip().rstrip(".")
     where = shown_servers(properties)
     found = _of_access(error.code(), said, where) or _of_use(
         error.code(), said, subject or "what was asked for"

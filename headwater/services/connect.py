@@ -96,6 +96,6 @@ class ConnectWorker(Server):
             **self._settings,
         }
         path = self.folder / "connect.properties"
+        path.touch(0o600)
         path.write_text(properties(given))
-        path.chmod(0o600)
         return path

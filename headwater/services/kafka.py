@@ -162,8 +162,8 @@ class KafkaServer(Server):
             **self._settings,
         }
         path = self.folder / name
+        path.touch(0o600)
         path.write_text(properties(given))
-        path.chmod(0o600)
         return path
 
 

@@ -21,7 +21,7 @@ HEAP = "512m"
 LOWEST_PORT, HIGHEST_PORT = 1024, 9299
 """The program that starts the node counts up from a port, and no further than this."""
 
-FREE_PORTS = (7200, HIGHEST_PORT)
+FREE_PORTS = (7200, 7999)
 
 SETTINGS: Mapping[str, str] = {
     "discovery.type": "single-node",

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import random
 import socket
+from pathlib import Path
 
 from headwater.errors import ServiceError
 
 HOST = "127.0.0.1"
 
 
+LOWEST = 10_000
+"""Below this are ports that other programs are known by."""
+
+LENT = Path("/proc/sys/net/ipv4/ip_local_port_range")
+"""Where the machine says which ports it lends to clients."""
+
+
 def free_port() -> int:
-    """A port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """A port nobody listens on, and that no client is given for its end of a connection.
+
+    One of those could be gone by the time the server is up; and a client that knocks where a killed server was may
+    be given that very port, and then holds it against the server that comes back.
+    """
+    try:
+        highest = int(LENT.read_text().split()[0]) - 1
+    except (OSError, ValueError):
+        highest = 32_767
+    return free_port_between(min(LOWEST, highest - 1_000), highest)
 
 
 def free_port_between(lowest: int, highest: int) -> int:
     """A free port of a range; taken at random, so that two who look at once seldom meet."""
-    for port in random.sample(range(lowest, highest + 1), highest - lowest + 1):
+    # The system's chance: a seed that tests set would send two of them to the same port.
+    for port in random.SystemRandom().sample(range(lowest, highest + 1), highest - lowest + 1):
         if is_free(port):
             return port
     raise ServiceError(f"no port from {lowest} to {highest} is free", hint="Stop what listens there.")

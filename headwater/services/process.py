@@ -73,7 +73,7 @@ class Server:
     """What all servers have; each kind says how it is launched and whether it answers."""
 
     name = "server"
-    start_seconds = 90.0
+    start_seconds = 120.0
     stop_signal = signal.SIGTERM
 
     def __init__(self, folder: Path, port: int, *, lifetime: Lifetime | Path = Lifetime.PARENT) -> None:

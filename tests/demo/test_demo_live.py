@@ -7,41 +7,16 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.demo.played import HEADWATER, left_behind, wait_for
+
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
-HEADWATER = [sys.executable, "-m", "headwater"]
 ANIMALS = 7
-
-
-def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    """True as soon as the condition holds, False if it does not within so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-def left_behind(session: int, folder: Path) -> list[str]:
-    """Processes of a session, or that were given the folder, which still run."""
-    left = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            state, *rest = (process / "stat").read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if state != "Z" and (int(rest[2]) == session or str(folder) in command):
-            left.append(command)
-    return left
 
 
 def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_own: Path) -> None:

@@ -10,12 +10,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from headwater.errors import SinkError
+from headwater.kafka.clients import ensure_topic
 from headwater.services.kafka import KafkaServer
+from headwater.services.ports import free_port
+from headwater.sinks.kafka import sink
 from headwater.sinks.kafka.messages import Chunk
 from tests.ends.kafka_child import POINTS
 from tests.ends.kafka_world import ORDERS, Heard, latest, opened, pairs, upsert_table
@@ -37,10 +41,10 @@ def test_a_batch_of_a_killed_writer_is_there_once(kafka: SharedKafka, point: str
     topic, pipeline = fresh("killed"), fresh("killed")
     killed_at(point, kafka, topic, pipeline=pipeline)
     table = upsert_table(kafka.plain, ORDERS, {"topic": topic})
-    with opened(table, pipeline=pipeline) as sink:
-        assert sink.last_batch() == (2 if point == "committed" else 1)
-        sink.write([changes(table, (-1, 1, "a"), (+1, 3, "c"))], 2)
-        sink.write([changes(table, (+1, 4, "d"))], 3)
+    with opened(table, pipeline=pipeline) as written:
+        assert written.last_batch() == (2 if point == "committed" else 1)
+        written.write([changes(table, (-1, 1, "a"), (+1, 3, "c"))], 2)
+        written.write([changes(table, (+1, 4, "d"))], 3)
     assert sorted(pairs(kafka.plain, topic), key=str) == sorted(
         [
             ({"id": 1}, {"id": 1, "name": "a"}),
@@ -62,8 +66,8 @@ def test_what_a_killed_pipeline_left_open_holds_up_others_only_until_it_starts_a
     done: list[int | None] = []
 
     def open_other() -> None:
-        with opened(other, waits=waits) as sink:
-            done.append(sink.last_batch())
+        with opened(other, waits=waits) as written:
+            done.append(written.last_batch())
 
     thread = threading.Thread(target=open_other)
     thread.start()
@@ -81,12 +85,12 @@ def test_no_reader_sees_half_a_batch(kafka: SharedKafka) -> None:
     def batch() -> Iterator[Chunk]:
         for number in range(3):
             yield Chunk(table.name, [str(number)], ["1"], [0], [0], [None])
-            sink._writer._producer.flush()
+            written._writer._producer.flush()
             for isolation, counts in seen.items():
                 counts.append(len(pairs(kafka.plain, table.name, isolation=isolation)))
 
-    with opened(table) as sink:
-        sink._writer.write(1, batch)
+    with opened(table) as written:
+        written._writer.write(1, batch)
     assert seen == {"read_committed": [0, 0, 0], "read_uncommitted": [1, 2, 3]}
     assert len(pairs(kafka.plain, table.name)) == 3
 
@@ -114,7 +118,7 @@ def test_a_transaction_that_took_too_long_is_written_again_by_a_new_producer(kaf
         yield Chunk(table.name, [str(len(tries))], ['"x"'], [0], [0], [None])
         if len(tries) == 1:
             # The broker ends the transaction by itself, and our producer with it.
-            sink._writer._producer.flush()
+            written._writer._producer.flush()
             wait_for(has_ended, seconds=40)
 
     def has_ended() -> bool:
@@ -122,11 +126,11 @@ def test_a_transaction_that_took_too_long_is_written_again_by_a_new_producer(kaf
         kafka.write(table.name, [(b'"%s"' % marker.encode(), b"1")])
         return any(key == marker for key, _ in pairs(kafka.plain, table.name))
 
-    with opened(table) as sink:
-        sink._writer.write(1, batch)
-        assert sink.last_batch() == 1
-    written = [value for _, value in pairs(kafka.plain, table.name) if value == "x"]
-    assert (len(tries), written) == (2, ["x"])
+    with opened(table) as written:
+        written._writer.write(1, batch)
+        assert written.last_batch() == 1
+    found = [value for _, value in pairs(kafka.plain, table.name) if value == "x"]
+    assert (len(tries), found) == (2, ["x"])
 
 
 def test_a_broker_that_is_killed_is_waited_for(tmp_path: Path) -> None:
@@ -134,24 +138,25 @@ def test_a_broker_that_is_killed_is_waited_for(tmp_path: Path) -> None:
     with KafkaServer(tmp_path / "kafka") as broker:
         plain: Settings = {"bootstrap.servers": broker.address}
         table = upsert_table(plain, ORDERS, {"topic": "killed"})
-        with opened(table, pipeline=pipeline, waits=waits) as sink:
-            sink.write([changes(table, (+1, 1, "before"))], 1)
+        with opened(table, pipeline=pipeline, waits=waits) as written:
+            written.write([changes(table, (+1, 1, "before"))], 1)
             broker.kill()
-            writing = threading.Thread(target=lambda: sink.write([changes(table, (+1, 2, "during"))], 2))
+            writing = threading.Thread(target=lambda: written.write([changes(table, (+1, 2, "during"))], 2))
             writing.start()
             wait_for(lambda: bool(waits.said), seconds=30)
             broker.start()
             writing.join(60)
-            assert sink.last_batch() == 2
-            sink.write([changes(table, (-1, 1, "before"))], 3)
+            assert written.last_batch() == 2
+            written.write([changes(table, (-1, 1, "before"))], 3)
         assert latest(plain, "killed") == {'{"id": 2}': {"id": 2, "name": "during"}}
         assert len(pairs(plain, "killed")) == 3
     assert f"kafka at {broker.address} does not answer" in (waits.said[0] or "")
     assert waits.said[-1] is None
 
 
-def test_a_broker_that_is_down_at_the_start_is_an_error(tmp_path: Path) -> None:
-    server = KafkaServer(tmp_path / "kafka").address
+def test_a_broker_that_is_down_at_the_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sink, "ensure_topic", partial(ensure_topic, timeout=1.0))
+    server = f"127.0.0.1:{free_port()}"
     table = upsert_table({"bootstrap.servers": server}, ORDERS, {"topic": "t"})
     with pytest.raises(SinkError) as caught, opened(table):
         pass

@@ -68,8 +68,8 @@ class World:
 def test_no_cut_ever_holds_half_a_transaction(seed: int) -> None:
     world = World(seed)
     aligner = Aligner(frozenset(TABLES))
-    for partition in world.logs:
-        aligner.add_partition(partition)
+    for known in world.logs:
+        aligner.add_partition(known)
     places, read, cut = dict.fromkeys(world.logs, 0), 0, dict.fromkeys(world.logs, 0)
     for partition in world.reads():
         if partition is None:

@@ -191,7 +191,7 @@ def test_topics_are_chosen_by_pattern_and_new_ones_are_found(kafka: SharedKafka,
     first = upto_now(source, None)
     other = kafka.topic(one)
     kafka.write(other, [b"b"])
-    found, deadline, after = [], time.monotonic() + SECONDS, first[-1].position
+    found, deadline, after = list[bytes](), time.monotonic() + SECONDS, first[-1].position
     while not found:
         assert time.monotonic() < deadline
         delivery = source.read(after, 100, wait=0.2)

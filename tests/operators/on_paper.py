@@ -53,7 +53,7 @@ def compile_on_paper(script: str) -> Program:
 def explain_on_paper(script: str) -> str:
     """What `headwater explain` says of a script's results."""
     program = compile_on_paper(script)
-    return "\n\n".join(explain(result, program.views) for result in program.results.values())
+    return "\n\n".join(explain(result, program.views, program.tables) for result in program.results.values())
 
 
 def first_part(explained: str, view: str) -> str:

@@ -101,6 +101,41 @@ def test_a_port_that_is_taken_is_named_before_anything_starts(tmp_path: Path) ->
     assert not (tmp_path / "mariadb").exists()
 
 
+def test_logs_follow_a_service_over_its_restart(tmp_path: Path) -> None:
+    log = tmp_path / "kafka" / "server.log"
+    log.parent.mkdir()
+    log.write_text("first — start\n")
+    command = [
+        sys.executable,
+        "-m",
+        "headwater",
+        "services",
+        "logs",
+        "kafka",
+        "-f",
+        "--folder",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": HOUSE}
+    ) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "first — start\n"
+        with log.open("a") as more:
+            more.write("more\n")
+        assert reader.stdout.readline() == "more\n"
+        log.write_text("second\n")
+        assert reader.stdout.readline() == "second\n"
+        reader.send_signal(signal.SIGINT)
+        assert reader.wait(10) == 130
+
+
+def test_the_page_tells_every_service_and_its_port() -> None:
+    page = (Path(HOUSE) / "docs" / "services.md").read_text()
+    told = re.findall(r"^\| `(\w+)` \|[^|]+\| (\d+) \|", page, re.MULTILINE)
+    assert told == [(name, str(role.port)) for name, role in CAST.items()]
+
+
 def test_a_service_nobody_knows_is_a_wrong_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -128,6 +128,46 @@ select
     JSON_QUERY(FROM_BASE64(message.content), '$.pizzas[*]')
 from pg_messages"""
 
+ORDER_BLOCK = """BEGIN;
+DO
+  $$
+  DECLARE
+    INSERTED_ORDER_ID INT;
+    JSON_ORDER text;
+  BEGIN
+
+  INSERT INTO ORDERS
+    (TABLE_ASSIGNMENT_ID, ORDER_TIME, PIZZAS)
+    VALUES (2, CURRENT_TIMESTAMP, '{1,2,3,4}') RETURNING id into INSERTED_ORDER_ID;
+
+  select JSONB_BUILD_OBJECT(
+      'order_id', orders.id,
+      'client_name', clients.name,
+      'table_name', tables.name,
+      'pizzas',
+      JSONB_AGG(
+              JSONB_BUILD_OBJECT(
+                'pizza', pizzas.name,
+                'price', pizzas.price
+                )
+            )
+    ) into JSON_ORDER
+    from orders
+      join table_assignment on orders.table_assignment_id = table_assignment.id
+      join pizzas on pizzas.id = ANY (orders.pizzas)
+      join clients on table_assignment.client_id = clients.id
+      join tables on table_assignment.table_id = tables.id
+    where orders.id=INSERTED_ORDER_ID
+    group by
+        orders.id,
+        clients.name,
+        tables.name;
+
+    SELECT * FROM pg_logical_emit_message(true,'myprefix',JSON_ORDER) into JSON_ORDER;
+  END;
+  $$;
+END"""
+
 HOLDING = """CREATE TABLE bank.holding (
       holding_id int,
       user_id int,

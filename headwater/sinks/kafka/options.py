@@ -30,6 +30,7 @@ class TopicOptions(FormatOptions):
         "sink.parallelism", "accepted; one process writes, since a batch is one transaction", default=None
     )
     scan: dict[str, str] = option("scan.", "accepted; these say how the table is read", prefix=True)
+    errors: str | None = option("errors", "accepted; it says how the table is read", default=None)
 
     def __post_init__(self) -> None:
         # A dict that does not show passwords: options are printed and compared.
@@ -45,6 +46,9 @@ class KafkaSinkOptions(TopicOptions):
         "which partition a message goes to: by its key, all to the first, or each to the next",
         default="default",
         choices=("default", "fixed", "round-robin"),
+    )
+    transaction_topic: str | None = option(
+        "transaction.topic", "accepted; it says how the table is read", default=None
     )
     semantic: str = option(
         "sink.semantic",

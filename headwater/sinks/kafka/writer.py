@@ -8,7 +8,6 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -18,6 +17,7 @@ from headwater.kafka.problems import error_of, is_away, is_fenced, problem_as, t
 from headwater.sinks.kafka import batches
 from headwater.sinks.kafka.batches import Entry
 from headwater.sinks.kafka.messages import Chunk
+from headwater.sinks.kafka.outcomes import FOR_GOOD, Refused, called
 
 STEP_SECONDS = 1.0
 """How long one call may take before the user hears that we wait."""
@@ -38,33 +38,6 @@ QUEUE_KBYTES = 128 * 1024
 """How much of a batch may wait to be sent."""
 
 Batch = Callable[[], Iterator[Chunk]]
-
-
-FOR_GOOD = frozenset(
-    {
-        KafkaError.MSG_SIZE_TOO_LARGE,
-        KafkaError.RECORD_LIST_TOO_LARGE,
-        KafkaError.INVALID_MSG,
-        KafkaError.INVALID_TIMESTAMP,
-        KafkaError.INVALID_RECORD,
-        KafkaError.POLICY_VIOLATION,
-        KafkaError.TOPIC_EXCEPTION,
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError._UNKNOWN_TOPIC,
-        KafkaError._UNKNOWN_PARTITION,
-    }
-)
-"""What is refused again however often a message is sent."""
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A message that was refused for good."""
-
-    error: KafkaError
-    topic: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +64,8 @@ class Writer:
         self._properties, self._who, self._waits = properties, who, waits
         self._heard = Heard()
         self._refused: Refused | None = None
-        self._waiting = self._is_lost = False
+        self._said: str | None = None
+        self._is_lost = False
         until = time.monotonic() + OPEN_SECONDS
         try:
             batches.prepare(properties)
@@ -130,7 +104,7 @@ class Writer:
         try:
             for chunk in batch():
                 self._send(chunk)
-            while _called(self._producer.flush, STEP_SECONDS) > 0:
+            while called(self._producer.flush, STEP_SECONDS) > 0:
                 self._tell_heard()
             # Last and directly before the commit: until then others can read their entries past ours.
             self._send_entry(batch_id)
@@ -157,12 +131,12 @@ class Writer:
                     )
                     break
                 except BufferError:
-                    _called(self._producer.poll, STEP_SECONDS)
+                    called(self._producer.poll, STEP_SECONDS)
                     self._tell_heard()
                 except KafkaException as problem:
                     self._note(error_of(problem), chunk.topic)
                     raise
-        _called(self._producer.poll, 0)
+        called(self._producer.poll, 0)
 
     def _send_entry(self, batch_id: int | None) -> None:
         value = Entry(batch_id, self._who.writer).to_text()
@@ -242,14 +216,14 @@ class Writer:
         """Make a call until it is through; it may be made again and again while the brokers are away."""
         while True:
             try:
-                _called(call, STEP_SECONDS)
+                called(call, STEP_SECONDS)
                 return
             except KafkaException as problem:
                 error = error_of(problem)
                 may_again = error.retriable() or is_away(problem)
                 if self._is_dead(problem) or error.txn_requires_abort() or not may_again:
                     raise
-                _called(self._producer.poll, 0.1)
+                called(self._producer.poll, 0.1)
                 if time.monotonic() > until:
                     raise
                 self._tell(self._heard.reason(problem))
@@ -278,26 +252,18 @@ class Writer:
             self._tell(self._heard.reason(KafkaException(self._heard.errors[-1])))
 
     def _tell_blocked(self) -> None:
-        self._waiting = True
-        self._waits(f"a transaction that a killed pipeline left open holds up topic {batches.TOPIC}")
+        blocked = f"a transaction that a killed pipeline left open holds up topic {batches.TOPIC}"
+        self._say(blocked, blocked)
 
     def _tell(self, problem: KafkaException | None) -> None:
-        if problem is not None:
-            said = trouble(problem, self._properties)
-            self._waits(f"{said.message}: {said.detail.rstrip('.')}")
-        elif self._waiting:
-            self._waits(None)
-        self._waiting = problem is not None
+        if problem is None:
+            self._say(None, None)
+            return
+        said = trouble(problem, self._properties)
+        self._say(said.message, f"{said.message}: {said.detail.rstrip('.')}")
 
-
-T = TypeVar("T")
-
-
-def _called(call: Callable[..., T], *given: float) -> T:
-    """The result of a client's call; a fatal error that arrives while another callback runs is told as it is."""
-    try:
-        return call(*given)
-    except SystemError as problem:
-        if isinstance(problem.__cause__, KafkaException):
-            raise problem.__cause__ from None
-        raise
+    def _say(self, topic: str | None, text: str | None) -> None:
+        """Say why we wait, once for each reason: details differ from one try to the next."""
+        if topic != self._said:
+            self._waits(text)
+        self._said = topic

@@ -35,6 +35,7 @@ class Patient:
         self.client = client
         self._pauses, self._waits = pauses, waits
         self._times = 0
+        self._said: str | None = None
         self._until: float | None = None
 
     def within(self, seconds: float | None) -> None:
@@ -56,15 +57,18 @@ class Patient:
             self.pause(f"{answer.node} answers {answer.status}: {answer.reason}")
 
     def pause(self, why: str) -> None:
-        """Say why, and wait longer than the last time."""
-        self._waits(why)
+        """Say why, if that is new, and wait longer than the last time."""
+        if why != self._said:
+            self._waits(why)
+        self._said = why
         time.sleep(min(LONGEST_PAUSE, self._pauses.first * self._pauses.growth ** min(self._times, 16)))
         self._times += 1
 
     def goes_on(self) -> None:
         """What was waited for is there."""
-        if self._times:
-            self._times = 0
+        self._times = 0
+        if self._said is not None:
+            self._said = None
             self._waits(None)
 
     def _is_late(self) -> bool:

@@ -1,0 +1,109 @@
+"""Large values that an update left alone: the connector sends a placeholder for each."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import uuid
+
+from sqlglot import exp
+
+from headwater.formats.debezium_values import array_element
+from headwater.formats.json_messages import ANYTHING, Fields
+from headwater.formats.kinds import DebeziumJson
+from headwater.formats.shapes import ArrayOf, Atom, Shape
+from headwater.formats.trees import (
+    Tree,
+    both,
+    call,
+    case,
+    each,
+    each_entry,
+    equals,
+    first_of,
+    in_list,
+    negated,
+    null,
+    number,
+    part,
+    text,
+)
+
+
+def unchanged_columns(op: Tree, image: Tree, fields: Fields, options: DebeziumJson) -> Tree:
+    """The names of the columns of an update that hold a placeholder; NULL for all but updates."""
+    found = [(name, _is_placeholder(part(image, name), shape, options)) for name, shape in fields]
+    names = [case((condition, text(name))) for name, condition in found if condition is not None]
+    if not names:
+        return null("array<string>")
+    return case((equals(op, text("u")), call("array_compact", call("array", *names))))
+
+
+def left_out(image: Tree, unchanged: Tree, *, instead: Tree | None) -> Tree:
+    """The JSON text of an image without the placeholders, with what `instead` has in their place; all are JSON texts."""
+    entries = call("from_json", image, ANYTHING)
+    sent = each_entry("map_filter", entries, lambda k, x: negated(call("array_contains", unchanged, k)))
+    if instead is None:
+        return call("to_json", sent)
+    old = each_entry(
+        "map_filter", call("from_json", instead, ANYTHING), lambda k, x: call("array_contains", unchanged, k)
+    )
+    return call("to_json", call("map_concat", sent, first_of(old, call("from_json", "{}", ANYTHING))))
+
+
+def _can_be_left_out(shape: Shape) -> bool:
+    """Postgres leaves out what it stores outside the row: text, bytes, arrays, hstores."""
+    return isinstance(shape, ArrayOf) or (
+        isinstance(shape, Atom) and (shape.name in ("string", "binary") or shape.name.startswith("map<"))
+    )
+
+
+def _is_placeholder(value: Tree, shape: Shape, options: DebeziumJson) -> Tree | None:
+    if not _can_be_left_out(shape):
+        return None
+    word = options.unavailable
+    in_map = json.dumps({word: word}, separators=(",", ":"))
+    if isinstance(shape, ArrayOf):
+        return _is_array(value, shape, options)
+    assert isinstance(shape, Atom)
+    if shape.name == "binary":
+        return in_list(value, [text(form) for form in _coded(word)])
+    said = value if shape.name == "string" else call("try_variant_get", value, "$", "string")
+    return in_list(said, [text(word), text(in_map)])
+
+
+def _coded(word: str) -> list[str]:
+    plain = word.encode()
+    forms = [base64.b64encode(plain), base64.urlsafe_b64encode(plain), plain.hex().encode()]
+    return list(dict.fromkeys(form.decode() for form in forms))
+
+
+def _is_array(value: Tree, shape: ArrayOf, options: DebeziumJson) -> Tree | None:
+    """Arrays of text have the word itself, arrays of numbers the codes of its letters, arrays of UUIDs one made of it."""
+    element, word = array_element(shape), options.unavailable
+    if element is None:
+        return None
+    match element.name:
+        case "string":
+            as_uuid = uuid.UUID(bytes=hashlib.md5(word.encode()).digest(), version=3)
+            words = [word, str(as_uuid)]
+        case "binary":
+            words = _coded(word)
+        case "int" | "bigint" | "smallint" | "tinyint":
+            codes = exp.cast(
+                call("array", *[number(code) for code in word.encode()]), f"array<{_read(element)}>"
+            )
+            return equals(value, codes)
+        case "date":
+            codes = call("array", *[number(code) for code in word.encode()])
+            days = each("transform", value, lambda x: call("try_variant_get", x, "$", "int"))
+            return both(equals(call("size", value), number(len(word.encode()))), equals(days, codes))
+        case _:
+            return None
+    only = call("try_element_at", value, number(1))
+    return both(equals(call("size", value), number(1)), in_list(only, [text(w) for w in words]))
+
+
+def _read(element: Atom) -> str:
+    return "int" if element.name == "tinyint" else element.name

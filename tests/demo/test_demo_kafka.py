@@ -1,0 +1,105 @@
+"""`headwater demo claims-kafka` as a program, with all its services.
+
+Oracle: the query as Postgres answers it while nobody changes the tables, and the documents as OpenSearch tells them.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from confluent_kafka import Consumer, TopicPartition
+
+from tests.demo.played import PATIENCE, Demo, wait_for
+
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
+
+TABLES = "claims.accident_claims, claims.members"
+TOPIC = "pg_claims.claims.accident_claims"
+
+COSTS = """
+SELECT upper(left(m.insurance_company, 4) || '_' || left(ac.accident_detail, 4)), m.insurance_company,
+       ac.accident_detail, sum(ac.claim_total)
+FROM claims.accident_claims ac JOIN claims.members m ON ac.member_id = m.id
+WHERE ac.claim_status <> 'DENIED'
+GROUP BY m.insurance_company, ac.accident_detail
+"""
+
+
+def documents(demo: Demo) -> dict[str, Any]:
+    """The documents of the index, by their ids."""
+    url = f"http://127.0.0.1:{demo.ports['opensearch']}/agg_insurance_costs/_search?size=100"
+    said = json.loads(urllib3.request("GET", url, retries=False).data)
+    return {hit["_id"]: hit["_source"] for hit in said["hits"]["hits"]}
+
+
+def follows(demo: Demo) -> None:
+    """Wait until the documents are what the query says."""
+    with demo.held(TABLES) as cursor:
+        cursor.execute(COSTS)
+        names = ("es_key", "insurance_company", "accident_detail", "accident_agg_cost")
+        expected = {row[0]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
+        assert wait_for(lambda: documents(demo) == expected, PATIENCE), (documents(demo), expected)
+        assert len(expected) == 28
+
+
+def snapshot_events(demo: Demo) -> int:
+    """How many rows the connector has read in snapshots, all in all."""
+    reader = Consumer({"bootstrap.servers": f"127.0.0.1:{demo.ports['kafka']}", "group.id": "count"})
+    place = TopicPartition(TOPIC, 0, 0)
+    _, end = reader.get_watermark_offsets(place, timeout=10)
+    reader.assign([place])
+    found = list(_values(reader, end))
+    reader.close()
+    return sum(json.loads(value)["op"] == "r" for value in found if value is not None)
+
+
+def _values(reader: Consumer, end: int) -> Iterator[bytes | None]:
+    while reader.position(reader.assignment())[0].offset < end:
+        for message in reader.consume(1000, timeout=1.0):
+            assert message.error() is None
+            yield message.value()
+
+
+def test_documents_follow_the_claims_over_a_restart_and_nothing_is_left(folder_of_its_own: Path) -> None:
+    folder = folder_of_its_own / "jdbc"
+    folder.mkdir()
+    with Demo("claims-kafka", folder) as demo:
+        demo.says("index agg_insurance_costs: 28")
+        demo.says("\ntopic u claims.accident_claims")
+        follows(demo)
+        told = demo.told()
+        assert "claims-connector is RUNNING and takes a snapshot first" in told
+        assert f"curl http://127.0.0.1:{demo.ports['connect']}/connectors/claims-connector/status" in told
+        assert demo.end(signal.SIGINT) == 130
+    demo.leaves_nothing()
+    before = demo.ports
+    with Demo("claims-kafka", folder, "--for", "2s") as again:
+        again.says("no new snapshot")
+        again.says("\ntopic c claims.accident_claims")
+        assert "claims-connector is RUNNING and goes on where it was" in again.told()
+        assert again.ports == before
+        follows(again)
+        assert snapshot_events(again) == 1000
+        assert again.end() == 0
+    again.leaves_nothing()
+
+
+def test_documents_follow_members_who_change_their_company(folder_of_its_own: Path) -> None:
+    folder = folder_of_its_own / "cdc"
+    folder.mkdir()
+    with Demo("claims-kafka", folder, "--members", "cdc") as demo:
+        demo.says("index agg_insurance_costs: 28")
+        # All of one company's claims move to the other company at once.
+        moved = demo.psql("UPDATE members SET insurance_company = 'QBE' WHERE insurance_company = 'Allianz'")
+        assert moved.startswith("UPDATE ")
+        demo.psql("UPDATE members SET insurance_company = 'Allianz' WHERE id % 5 = 0")
+        follows(demo)
+        demo.says("\ntopic u claims.members")
+        assert demo.end(signal.SIGTERM) == 143
+    demo.leaves_nothing()
