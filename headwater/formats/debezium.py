@@ -113,8 +113,9 @@ def _mended(
     """The event with images in one manner and without placeholders; most are so as they stand."""
     before = layers.put(_before(event, table, language)) if table.key else event.before
     pairs = [
-        call("startswith", call("try_variant_get", part(event.after, name), "$", "string"), PAIR)
-        for name, shape in table.after
+        call("startswith", call("try_variant_get", part(image, name), "$", "string"), PAIR)
+        for image, fields in ((before, table.before), (event.after, table.after))
+        for name, shape in fields
         if isinstance(shape, Atom) and shape.is_decimal
     ]
     left = exp.GT(this=call("size", unchanged), expression=number(0))

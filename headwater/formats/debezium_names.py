@@ -30,6 +30,7 @@ from headwater.formats.trees import (
     let,
     number,
     part,
+    row,
     text,
     try_cast,
 )
@@ -79,20 +80,27 @@ def mended(image: Tree, fields: Fields, known: Tree, *, options: DebeziumJson) -
     kinds = call("map", *[word for pair in families.items() for word in pair])
 
     def mend(name: Tree, value: Tree) -> Tree:
-        meaning, family = call("try_element_at", known, name), call("try_element_at", kinds, name)
+        return let(call("try_element_at", known, name), lambda meaning: _mend_field(name, value, meaning))
+
+    def _mend_field(name: Tree, value: Tree, meaning: Tree) -> Tree:
         is_array = equals(part(meaning, "type"), text("array"))
-        own, items = part(meaning, "name"), part(meaning, "items")
-        values = case(
-            (is_array, call("try_variant_get", value, "$", "array<variant>")), default=call("array", value)
-        )
-        told = case((is_array, part(items, "name")), default=own)
-        scales = case((is_array, part(items, "parameters")), default=part(meaning, "parameters"))
+        items = part(meaning, "items")
+        values = case((is_array, call("try_variant_get", value, "$", "array<variant>")), default=call("array", value))
 
         def one(x: Tree) -> Tree:
             said = call("try_variant_get", x, "$", "string")
-            scale = call("try_element_at", scales, "scale")
-            made = _mend(said, (told, part(meaning, "type"), scale), family, options)
-            return first_of(cast(made, "variant"), x)
+            parameters = first_of(part(items, "parameters"), part(meaning, "parameters"))
+            facts = row(
+                [
+                    ("said", said),
+                    ("count", try_cast(said, "bigint")),
+                    ("name", first_of(part(items, "name"), part(meaning, "name"), text(""))),
+                    ("kind", part(meaning, "type")),
+                    ("scale", call("try_element_at", parameters, "scale")),
+                    ("family", call("try_element_at", kinds, name)),
+                ]
+            )
+            return first_of(cast(let(facts, lambda f: _mend(f, options)), "variant"), x)
 
         new = each("transform", values, one)
         return case((is_array, cast(new, "variant")), default=call("element_at", new, number(1)))
@@ -120,29 +128,25 @@ def _family(shape: Shape) -> str | None:
     }.get(shape.name)
 
 
-def _mend(said: Tree, meaning: tuple[Tree, Tree, Tree], family: Tree, options: DebeziumJson) -> Tree:
+def _mend(facts: Tree, options: DebeziumJson) -> Tree:
     """One value in one manner, as text; NULL where it is in it."""
-    name, kind, scale = meaning
+    said, name, family = (part(facts, word) for word in ("said", "name", "family"))
     is_text = equals(family, text("text"))
     is_pair = both(equals(family, text("number")), call("startswith", said, PAIR))
     is_decimal = either(in_list(name, [text(_DECIMAL), text(_VARIABLE)]), is_pair)
-    count = try_cast(said, "bigint")
     branches = [
         (
             both(is_decimal, in_list(family, [text("text"), text("number")])),
-            let(_power(said, scale), lambda x: case((is_text, _written_out(x)), default=x)),
+            let(_power(said, part(facts, "scale")), lambda x: case((is_text, _written_out(x)), default=x)),
         ),
-        (
-            both(is_text, in_list(name, list(map(text, _CLOCKS)))),
-            let(_micros(count, name, _CLOCKS), _clock),
-        ),
+        (both(is_text, in_list(name, list(map(text, _CLOCKS)))), let(_micros(facts, _CLOCKS), _clock)),
         (
             in_list(name, list(map(text, _STAMPS))),
-            let(_micros(count, name, _STAMPS), lambda x: _stamp(x, name, family)),
+            let(_micros(facts, _STAMPS), lambda x: _stamp(x, name, family)),
         ),
     ]
     if options.binary_mode in ("hex", "base64-url-safe"):
-        is_bytes = both(equals(family, text("bytes")), equals(kind, text("bytes")))
+        is_bytes = both(equals(family, text("bytes")), equals(part(facts, "kind"), text("bytes")))
         branches.append((is_bytes, _recoded(said, options)))
     return case(*branches)
 
@@ -166,34 +170,39 @@ def _power(said: Tree, scale: Tree) -> Tree:
 
 def _written_out(power: Tree) -> Tree:
     """`12345.E-2` as `123.45`."""
-    digits = call("substring_index", power, ".", number(1))
-    scale = exp.Neg(this=cast(call("substring_index", power, "E", exp.Neg(this=number(1))), "int"))
-    # So many digits stand before the point, at least one.
-    filled = call("lpad", call("ltrim", "-", digits), exp.Add(this=scale, expression=number(1)), "0")
-    longer = call("ltrim", "-", digits)
-    whole = case(
-        (exp.GT(this=call("length", longer), expression=scale.copy()), longer),
-        default=filled,
+    last = call("substring_index", power, "E", exp.Neg(this=number(1)))
+    facts = row(
+        [
+            ("digits", call("substring_index", power, ".", number(1))),
+            ("scale", exp.Neg(this=cast(last, "int"))),
+        ]
     )
-    sign = case((call("startswith", digits, "-"), text("-")), default=text(""))
-    pointed = call("regexp_replace", whole, concat("(.{", cast(scale, "string"), "})$"), ".$1")
-    return case(
-        (exp.GT(this=scale.copy(), expression=number(0)), concat(sign, pointed)),
+
+    def written(f: Tree) -> Tree:
+        digits, scale = part(f, "digits"), part(f, "scale")
+        bare = call("ltrim", "-", digits)
+        # At least one digit stands before the point.
+        size = call("greatest", call("length", bare), exp.Add(this=scale, expression=number(1)))
+        behind = concat("(.{", cast(scale, "string"), "})$")
+        pointed = call("regexp_replace", call("lpad", bare, size, "0"), behind, ".$1")
+        sign = call("left", digits, exp.Sub(this=call("length", digits), expression=call("length", bare)))
+        is_whole = exp.LTE(this=scale.copy(), expression=number(0))
         # A negative scale stands for zeros behind the digits.
-        default=concat(digits, call("repeat", "0", exp.Neg(this=scale.copy()))),
-    )
+        zeros = call("repeat", "0", exp.Neg(this=scale.copy()))
+        return case((is_whole, concat(digits, zeros)), default=concat(sign, pointed))
+
+    return let(facts, written)
 
 
-def _micros(count: Tree, name: Tree, units: dict[str, int]) -> Tree:
+def _micros(facts: Tree, units: dict[str, int]) -> Tree:
     """Microseconds; NULL for what stands for infinity."""
+    count = part(facts, "count")
     factors = call("map", *[word for n, f in units.items() for word in (text(n), number(f))])
-    factor = call("try_element_at", factors, name)
+    factor = call("try_element_at", factors, part(facts, "name"))
     most = exp.LTE(this=call("abs", count), expression=number(LAST_MICROS))
     rest = exp.Paren(this=exp.Sub(this=count.copy(), expression=call("pmod", count, number(1000))))
     is_part = exp.LT(this=factor, expression=number(0))
-    made = case(
-        (is_part, exp.IntDiv(this=rest, expression=number(1000))), default=call("try_multiply", count, factor)
-    )
+    made = case((is_part, exp.IntDiv(this=rest, expression=number(1000))), default=call("try_multiply", count, factor))
     return case((most, made))
 
 

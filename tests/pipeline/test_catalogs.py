@@ -117,12 +117,8 @@ def test_tables_of_a_catalog_in_queries_by_any_of_their_names(claims: Database, 
     CREATE VIEW bare AS SELECT rates.company, `claims.members`.id
     FROM rates JOIN `claims.members` ON rates.company = `claims.members`.insurance_company
     WHERE id IN (SELECT member_id FROM `claims.accident_claims`);
-    CREATE VIEW rates_2 AS SELECT * FROM `public.rates`;
     CREATE VIEW own AS WITH rates AS (SELECT 1 AS x) SELECT x FROM rates;
-    SHOW CURRENT CATALOG; SHOW CURRENT DATABASE; SHOW TABLES; SHOW TABLES LIKE '%claims'; SHOW VIEWS;
-    SHOW CATALOGS; SHOW DATABASES LIKE 'pipe%'; DESCRIBE rates; SHOW CREATE TABLE rates;
     USE default_catalog.default_database;
-    SHOW TABLES FROM pg NOT LIKE 'public.%'; SHOW TABLES; SHOW DATABASES;
     INSERT INTO pg.{db}.totals SELECT insurance_company, COUNT(*) FROM pg.{db}.`claims.members` GROUP BY 1;
     """
     with pipeline(script, folder) as running:
@@ -130,28 +126,32 @@ def test_tables_of_a_catalog_in_queries_by_any_of_their_names(claims: Database, 
         assert rows(running, "three") == {(50,): 1}
         assert rows(running, "four") == {(2,): 1}
         assert rows(running, "two") == {("Allianz",): 1} and rows(running, "own") == {(1,): 1}
-        assert rows(running, "bare") == bag(
-            claims, "SELECT 'Allianz', id FROM claims.members WHERE insurance_company = 'Allianz'"
-        )
-        assert bag(claims, "SELECT * FROM totals") == bag(
-            claims, "SELECT insurance_company, count(*) FROM claims.members GROUP BY 1"
-        )
-        answers = running.answers
-    listed = [
-        "claims.accident_claims",
-        "claims.members",
-        "public.costs",
-        "public.headwater_batches",
-        "public.rates",
-    ]
-    assert answers[0] == "pg" and answers[1] == db
-    assert set(answers[2].split("\n")) - {listed[3]} == {*listed, "public.totals"} - {listed[3]}
-    assert (answers[3], answers[4]) == ("claims.accident_claims", "(none)")
-    assert answers[5] == "default_catalog\npg" and db in answers[6].split("\n")
+        allianz = "SELECT 'Allianz', id FROM claims.members WHERE insurance_company = 'Allianz'"
+        assert rows(running, "bare") == bag(claims, allianz)
+        counted = "SELECT insurance_company, count(*) FROM claims.members GROUP BY 1"
+        assert bag(claims, "SELECT * FROM totals") == bag(claims, counted)
+
+
+def test_what_show_and_describe_say_of_a_catalog(claims: Database) -> None:
+    claims.run("CREATE TABLE rates AS SELECT 'Allianz' AS company, 2 AS rate")
+    program = compile_on_paper(f"""
+    {catalog(claims, "pg")}
+    USE CATALOG pg;
+    SHOW CURRENT CATALOG; SHOW CURRENT DATABASE; SHOW TABLES; SHOW TABLES LIKE '%claims'; SHOW VIEWS;
+    SHOW CATALOGS; SHOW DATABASES LIKE 'pipe%'; DESCRIBE rates; SHOW CREATE TABLE rates;
+    USE default_catalog.default_database;
+    SHOW TABLES FROM pg NOT LIKE 'public.%'; SHOW TABLES; SHOW DATABASES;
+    """)
+    answers, of_claims = program.answers, "claims.accident_claims\nclaims.members"
+    assert answers[:2] == ("pg", claims.name)
+    assert answers[2] == f"{of_claims}\npublic.costs\npublic.rates"
+    assert answers[3:6] == ("claims.accident_claims", "(none)", "default_catalog\npg")
+    assert claims.name in answers[6].split("\n")
     assert answers[7] == "company  string\nrate     int"
-    assert "'password' = '***'" in answers[8] and f"CREATE TABLE `pg.{db}.public.rates`" in answers[8]
-    assert answers[9] == "\n".join(listed[:2])
-    assert (answers[10], answers[11]) == ("(none)", "default_database")
+    assert (
+        "'password' = '***'" in answers[8] and f"CREATE TABLE `pg.{claims.name}.public.rates`" in answers[8]
+    )
+    assert answers[9:] == (of_claims, "(none)", "default_database")
 
 
 @on_spark
