@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from headwater.cli.demo_parts import PartBars, reported
+from headwater.cli.demo_parts import FIRST_WORDS, PartBars, reported
 from headwater.cli.demo_sheet import Rows, Sheet
 from headwater.cli.envelope import Event, read_value
 from headwater.cli.live import RATE_SECONDS, Frame, status
@@ -56,6 +56,7 @@ class Board:
         self._frame = Frame()
         self._live: Live | None = None
         self._commands: tuple[str, ...] = ()
+        self._opened, self._is_new = 0.0, False
 
     def news(self, news: News) -> None:
         """Show how a part comes up."""
@@ -75,7 +76,8 @@ class Board:
 
     def open(self, answers: Answers) -> None:
         """Begin to draw."""
-        resumed = self._began.text(answers)
+        resumed, self._opened = self._began.text(answers), self._clock()
+        self._is_new = resumed is None
         self._parts.close()
         self._console.print(Text("look inside from another terminal:", style="dim"))
         for line in self._commands:
@@ -126,7 +128,7 @@ class Board:
         now, events = self._clock(), list(self._events)
         room = max(3, self._console.size.height - EVENTS - 10)
         drawn: list[RenderableType] = [
-            Text.assemble((f" {self._scene.title} ", "bold reverse"), "  ", status(self._frame, now)),
+            Text.assemble((f" {self._scene.title} ", "bold reverse"), "  ", self._head(now)),
             Text.assemble(("in  ", "dim"), "topic ", ", ".join(self._scene.topics)),
             *events,
             *(Text("") for _ in range(EVENTS - len(events))),
@@ -135,6 +137,11 @@ class Board:
         if len(self._sheet):
             drawn.append(self._sheet.drawn(room, width=self._console.size.width, now=now))
         return Group(*drawn, Text("Ctrl-C stops", style="dim"))
+
+    def _head(self, now: float) -> Text:
+        if self._frame.last is None and self._is_new:
+            return Text.assemble(FIRST_WORDS, (f"  {now - self._opened:.0f} s", "dim"))
+        return status(self._frame, now)
 
 
 def _counted(rows: int) -> str:

@@ -10,8 +10,9 @@ from rich.console import Console
 
 from headwater.cli.cells import cell_text
 from headwater.cli.demo_board import Board, Scene, event_line
-from headwater.cli.demo_parts import PartLines, reported
+from headwater.cli.demo_parts import FIRST_WORDS, PartLines, reported
 from headwater.cli.demo_sheet import Rows
+from headwater.cli.live import step_seconds
 from headwater.cli.view import Answers, Began, View
 from headwater.demo.feeds import Said
 from headwater.demo.together import News
@@ -69,14 +70,15 @@ class DemoLines:
 
     def open(self, answers: Answers) -> None:
         """Say whether anything is read anew."""
-        resumed = self._began.text(answers)
-        if resumed is not None:
-            self._write(self._notes, resumed)
+        self._write(self._notes, self._began.text(answers) or f"headwater: {FIRST_WORDS}")
 
     def batch(self, done: BatchDone) -> None:
         """Say which moment of history it is."""
         lag = "" if done.lag is None else f", lag {done.lag:.2f} s"
-        self._write(self._notes, f"batch {done.batch_id}: {done.rows_read:,} rows, cut {done.cut}{lag}")
+        step = f"step {step_seconds(done):.2f} s"
+        self._write(
+            self._notes, f"batch {done.batch_id}: {done.rows_read:,} rows, cut {done.cut}{lag}, {step}"
+        )
 
     def heard(self, said: Sequence[Said]) -> None:
         """Write the messages."""

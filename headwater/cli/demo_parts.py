@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
@@ -15,15 +15,8 @@ from headwater.cli.progress import COUNTED, QUIET_SECONDS, words
 from headwater.demo.together import News
 from headwater.sources.base import Report
 
-
-class Parts(Protocol):
-    """Who shows how the parts come up."""
-
-    def news(self, news: News) -> None:
-        """Something is going on at a part."""
-
-    def close(self) -> None:
-        """All that could come up has; leave its lines standing."""
+FIRST_WORDS = "reading what is there, computing the first rows"
+"""What is going on until the first batch of a new demo is done."""
 
 
 def counted(news: News) -> str:

@@ -45,7 +45,7 @@ _TEXT, _LONG = Atom("string"), Atom("bigint")
 _SOURCE = RowOf(
     (
         *((name, _TEXT) for name in ("connector", "db", "schema", "table", "sequence", "file")),
-        *((name, _LONG) for name in ("ts_ms", "lsn", "pos", "row")),
+        *((name, _LONG) for name in ("ts_ms", "pos", "row")),
     )
 )
 _CAME, _NO_ROWS = ("c", "r", "u"), ("m",)
@@ -327,7 +327,6 @@ def _source_at(event: Envelope) -> Tree:
         call("substring_index", sequence, ",", exp.Neg(this=number(1))),
     ]
     commit, place = (first_of(try_cast(p, "bigint"), cast(number(0), "bigint")) for p in places)
-    lsn = part(event.source, "lsn")
     number_of_file = try_cast(
         call("substring_index", part(event.source, "file"), ".", exp.Neg(this=number(1))), "bigint"
     )
@@ -337,6 +336,5 @@ def _source_at(event: Envelope) -> Tree:
     is_mysql = both(streamed, in_list(connector, [text("mysql"), text("mariadb")]), given(number_of_file))
     return case(
         (both(is_postgres, given(part(event.source, "sequence"))), call("array", commit, place)),
-        (both(is_postgres, given(lsn)), call("array", lsn)),
         (is_mysql, binlog),
     )

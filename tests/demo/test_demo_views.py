@@ -144,7 +144,7 @@ def test_lines_can_be_added_up() -> None:
         "+ who=Eve",
         "- who=Ann",
     ]
-    assert notes.getvalue() == "batch 4: 3 rows, cut 12, lag 0.75 s\n"
+    assert notes.getvalue() == "batch 4: 3 rows, cut 12, lag 0.75 s, step 0.50 s\n"
 
 
 def test_parts_say_each_thing_once_and_count_now_and_then() -> None:

@@ -159,6 +159,21 @@ def test_an_interrupted_batch_is_repeated_as_it_was(shop: Database, tmp_path: Pa
         assert repeated.tables["orders"].count == delivery.tables["orders"].count == 8
 
 
+def test_a_read_that_was_cut_off_counts_for_nothing(shop: Database, tmp_path: Path) -> None:
+    with following(tmp_path, declared(shop, "orders", ORDERS, scan__refresh_interval=HOUR)) as first:
+        first.catch_up()
+        first.commit()
+    begun = tmp_path / "reads" / "orders" / "000000000099"
+    begun.mkdir()
+    (begun / "digests-0.parquet").write_bytes(b"PAR1, and then the power failed")
+    shop.run("DELETE FROM orders WHERE id > 90")
+    known = declared(shop, "orders", ORDERS, anew=False, scan__refresh_interval=HOUR)
+    with following(tmp_path, known, after=first.after, state=first.state) as second:
+        assert not begun.exists()
+        second.catch_up()
+        assert second.state["orders"] == orders(shop)
+
+
 def test_the_interval_brings_changes_by_itself(shop: Database, tmp_path: Path) -> None:
     table = declared(shop, "orders", ORDERS, scan__refresh_interval="50 ms")
     with following(tmp_path, table) as follower:
