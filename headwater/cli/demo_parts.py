@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.progress import COUNTED, QUIET_SECONDS, words
@@ -31,57 +34,56 @@ def reported(report: Report) -> News:
 
 
 class PartBars:
-    """A line for each part, all of which stay when they are done."""
+    """A line for each part that moves in place; those of parts that are done stay."""
 
-    def __init__(self, console: Console) -> None:
-        columns = (
-            SpinnerColumn(finished_text="[green]✓"),
-            TextColumn("{task.description:<11}"),
-            _Bar(bar_width=24),
-            _Words(),
-        )
-        self._progress = Progress(*columns, console=console, refresh_per_second=8)
-        self._tasks: dict[str, TaskID] = {}
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console, self._clock = console, clock
+        self._parts: dict[str, tuple[News, float]] = {}
+        self._spinner = Spinner("dots")
+        self._live: Live | None = None
         self._lock = threading.Lock()
 
     def news(self, news: News) -> None:
-        """Show the part's words, a bar where something is counted, and a tick at the end."""
+        """Show the part's words, and a bar where something is counted."""
         with self._lock:
-            if not self._tasks:
-                self._progress.start()
-            if news.part not in self._tasks:
-                self._tasks[news.part] = self._progress.add_task(news.part, total=None, news=news)
-            task = self._tasks[news.part]
-        if news.is_over:
-            self._progress.update(task, total=1, completed=1, news=news)
-        else:
-            self._progress.update(task, total=news.total, completed=news.done, news=news)
+            before, since = self._parts.get(news.part, (news, self._clock()))
+            moment = since if before.words == news.words else self._clock()
+            # Replaced as a whole: the drawing thread never sees half of it.
+            self._parts = {**self._parts, news.part: (news, moment)}
+            if self._live is None:
+                self._live = Live(get_renderable=self.picture, console=self._console, refresh_per_second=8)
+                self._live.start()
 
     def close(self) -> None:
         """Let the lines stand; a part that was never done loses its line."""
         with self._lock:
-            for task in self._progress.tasks:
-                if not task.finished:
-                    self._progress.remove_task(task.id)
-            self._progress.stop()
+            self._parts = {name: told for name, told in self._parts.items() if told[0].is_over}
+            if self._live is not None:
+                self._live.stop()
+            self._parts, self._live = {}, None
 
+    def picture(self) -> RenderableType:
+        """All lines at this moment."""
+        drawn = Table.grid(padding=(0, 1))
+        for name, (news, since) in self._parts.items():
+            drawn.add_row(self._mark(news), f"{name:<11}", _words(news, self._clock() - since))
+        return drawn
 
-class _Bar(BarColumn):
-    """A bar only where something is counted."""
-
-    def render(self, task: Task) -> Text | object:  # type: ignore[override]  # an empty text in place of a bar
-        news: News = task.fields["news"]
-        return Text("") if news.is_over or news.total is None else super().render(task)
-
-
-class _Words(ProgressColumn):
-    """What is going on, and for how long."""
-
-    def render(self, task: Task) -> Text:
-        news: News = task.fields["news"]
+    def _mark(self, news: News) -> RenderableType:
         if news.is_over:
-            return Text(news.words, style="dim")
-        return Text.assemble(counted(news), (f"  {task.elapsed or 0:.0f} s", "dim"))
+            return Text("✓", style="green")
+        return Text("·", style="dim") if news.done == news.total else self._spinner
+
+
+def _words(news: News, seconds: float) -> RenderableType:
+    """What is going on, and for how long."""
+    if news.is_over:
+        return Text(news.words, style="dim", no_wrap=True, overflow="ellipsis")
+    if news.total is None:
+        return Text.assemble(news.words, (f"  {seconds:.0f} s", "dim"))
+    drawn = Table.grid(padding=(0, 1))
+    drawn.add_row(ProgressBar(news.total, news.done, width=24), counted(news))
+    return drawn
 
 
 class PartLines:

@@ -7,9 +7,17 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from headwater.formats.columns import Field, Made, make
-from headwater.formats.debezium_names import PAIR, SCHEMA, meanings, mended
-from headwater.formats.debezium_unchanged import left_out, unchanged_columns
-from headwater.formats.debezium_values import Manner, debezium_language, debezium_shape, manner_of
+from headwater.formats.debezium_mend import PAIR, left_out, mended
+from headwater.formats.debezium_names import SCHEMA, Names, names_of
+from headwater.formats.debezium_unchanged import unchanged_columns
+from headwater.formats.debezium_values import (
+    Defaults,
+    Manner,
+    debezium_language,
+    debezium_shape,
+    defaults_of,
+    manner_of,
+)
 from headwater.formats.json_messages import ANYTHING, WRONG, Fields, Look, from_json, look_at
 from headwater.formats.kinds import DebeziumJson
 from headwater.formats.layers import Layers
@@ -33,6 +41,7 @@ from headwater.formats.trees import (
     is_null,
     let,
     negated,
+    null,
     number,
     part,
     text,
@@ -70,68 +79,73 @@ class Table:
     after: Fields
     before: Fields
     key: tuple[str, ...]
+    reads: Language
+    """What values are read as, which is the same in whatever manner they are written."""
 
 
 def changelog(reading: Reading) -> exp.Query:
     """Events of rows as insert and delete; of a table with a key as upsert and delete_key."""
     layers, table = Layers("messages"), _table(reading)
-    # What values are read as does not depend on the manner, which is not known before they are.
-    unknown = debezium_language(table.options, Manner(exp.true(), number(1), number(1)))
-    look = look_at(layers, column("value"), _fields(table), language=unknown, what="value")
+    look = look_at(layers, column("value"), _fields(table), language=table.reads, what="value")
     event = _envelope(layers, look)
-    known = layers.put(meanings(part(look.fast, "schema")))
-    manner = _placed(layers, manner_of(table.options, part(event.source, "connector"), given(known)))
-    language = debezium_language(table.options, manner)
+    names = names_of(layers, part(look.fast, "schema"), table.after)
     unchanged = layers.put(unchanged_columns(event.op, event.after, table.after, table.options))
-    event = _mended(layers, event, table, known, unchanged, unknown)
-    after = make(layers, _columns(event.after, table.after, language))
-    before = make(layers, _columns(event.before, table.before, language, lead="before."))
+    event = _mended(layers, event, table, names, unchanged)
+    after, before = _made(layers, event, table, names)
     error = layers.put(_error(look, event, table, before, after))
     half = layers.put(exp.Explode(this=_halves(event, table, error, before, after)))
-    some = exp.GT(this=call("size", unchanged), expression=number(0))
     events = Events(
         _values(table, half, before, after),
         _kind(event, table, half),
         half,
         error,
         debezium_metadata(look.said, source=event.source, ts_ms=event.ts_ms),
-        case((both(equals(half, number(1)), some), unchanged)) if table.key else None,
+        case((both(equals(half, number(1)), _some(unchanged)), unchanged)) if table.key else None,
         _source_at(event),
         part(event.source, "ts_ms"),
     )
     return events_query(layers, reading, events, where=_has_event())
 
 
-def _placed(layers: Layers, manner: Manner) -> Manner:
-    parts = None if manner.parts is None else layers.put(manner.parts)
-    return Manner(layers.put(manner.plain), layers.put(manner.times), layers.put(manner.most), parts)
+def _some(names: Tree) -> Tree:
+    return exp.GT(this=call("size", names), expression=number(0))
 
 
-def _mended(
-    layers: Layers, event: Envelope, table: Table, known: Tree, unchanged: Tree, language: Language
-) -> Envelope:
-    """The event with images in one manner and without placeholders; most are so as they stand."""
-    before = layers.put(_before(event, table, language)) if table.key else event.before
+def _mended(layers: Layers, event: Envelope, table: Table, names: Names, unchanged: Tree) -> Envelope:
+    """The event with images without placeholders, pairs and times; most are so as they stand."""
+    before = layers.put(_before(event, table)) if table.key else event.before
     pairs = [
         call("startswith", call("try_variant_get", part(image, name), "$", "string"), PAIR)
         for image, fields in ((before, table.before), (event.after, table.after))
         for name, shape in fields
         if isinstance(shape, Atom) and shape.is_decimal
     ]
-    left = exp.GT(this=call("size", unchanged), expression=number(0))
-    is_asked = layers.put(either(given(known), left, *pairs))
+    is_asked = layers.put(either(_some(names.clocks), _some(unchanged), *pairs))
     old, new = call("to_json", before), call("to_json", event.after)
-    sent = case((left, left_out(new, unchanged, instead=None if table.key else old)), default=new)
-    both_texts = each(
-        "transform", call("array", old, sent), lambda x: mended(x, table.after, known, options=table.options)
+    sent = case((_some(unchanged), left_out(new, unchanged, instead=None if table.key else old)), default=new)
+    texts = layers.put(
+        case((is_asked, each("transform", call("array", old, sent), lambda x: mended(x, names.clocks))))
     )
-    texts = layers.put(case((is_asked, both_texts)))
     images = []
     for place, (image, fields) in enumerate(((before, table.before), (event.after, table.after)), start=1):
-        schema = type_text(read_shape(RowOf(fields), language))
+        schema = type_text(read_shape(RowOf(fields), table.reads))
         again = call("from_json", call("element_at", texts, number(place)), schema)
         images.append(layers.put(case((both(is_asked, given(image)), again), default=image)))
     return replace(event, before=images[0], after=images[1])
+
+
+def _made(layers: Layers, event: Envelope, table: Table, names: Names) -> tuple[Made, Made]:
+    """The typed columns of the row after and of the row before."""
+    defaults = defaults_of(table.options, part(event.source, "connector"))
+    defaults = Defaults(layers.put(defaults.plain), layers.put(defaults.factor), layers.put(defaults.most))
+    made = []
+    for image, fields, lead in ((event.after, table.after, ""), (event.before, table.before, "before.")):
+        columns = []
+        for name, shape in fields:
+            language = debezium_language(table.options, manner_of(name, shape, names, defaults))
+            columns.append(Field(part(image, name), shape, language, f"{lead}{name}"))
+        made.append(make(layers, columns))
+    return made[0], made[1]
 
 
 def _table(reading: Reading) -> Table:
@@ -141,7 +155,9 @@ def _table(reading: Reading) -> Table:
         (c.name, debezium_shape(shape_of(c.type))) for c in reading.schema if c.name not in reading.metadata
     )
     key = reading.schema.key
-    return Table(options, fields, tuple(f for f in fields if f[0] in key) if key else fields, key)
+    before = tuple(f for f in fields if f[0] in key) if key else fields
+    any_manner = Manner(null("string"), number(1), number(1))
+    return Table(options, fields, before, key, debezium_language(options, any_manner))
 
 
 def _fields(table: Table) -> Fields:
@@ -170,9 +186,9 @@ def _envelope(layers: Layers, look: Look) -> Envelope:
     return Envelope(**found)
 
 
-def _before(event: Envelope, table: Table, language: Language) -> Tree:
+def _before(event: Envelope, table: Table) -> Tree:
     """The key of the row before; a delete that does not carry it has it in the key of the message."""
-    keys = tuple((name, read_shape(shape, language)) for name, shape in table.before)
+    keys = tuple((name, read_shape(shape, table.reads)) for name, shape in table.before)
     schema = type_text(RowOf((*keys, ("payload", RowOf(keys)), (WRONG, _TEXT))))
     said = from_json(cast(column("key"), "string"), schema)
     names = [name for name, _ in table.before]
@@ -185,10 +201,6 @@ def _before(event: Envelope, table: Table, language: Language) -> Tree:
 
     wanted = both(equals(event.op, text("d")), lacking, given(column("key")))
     return case((wanted, let(said, from_key)), default=event.before)
-
-
-def _columns(image: Tree, fields: Fields, language: Language, *, lead: str = "") -> list[Field]:
-    return [Field(part(image, name), shape, language, f"{lead}{name}") for name, shape in fields]
 
 
 def _error(look: Look, event: Envelope, table: Table, before: Made, after: Made) -> Tree:
@@ -241,8 +253,7 @@ def _has_payload(look: Look) -> Tree:
 
 def _misfit(look: Look, table: Table) -> Tree:
     """Which field of the row after or before the parser refuses."""
-    unknown = debezium_language(table.options, Manner(exp.true(), number(1), number(1)))
-    schema = type_text(read_shape(RowOf((*table.after, (WRONG, _TEXT))), unknown))
+    schema = type_text(read_shape(RowOf((*table.after, (WRONG, _TEXT))), table.reads))
     event = first_of(
         call("try_variant_get", call("try_element_at", look.loose, "payload"), "$", ANYTHING), look.loose
     )

@@ -10,7 +10,7 @@ import uuid
 from sqlglot import exp
 
 from headwater.formats.debezium_values import array_element
-from headwater.formats.json_messages import ANYTHING, Fields
+from headwater.formats.json_messages import Fields
 from headwater.formats.kinds import DebeziumJson
 from headwater.formats.shapes import ArrayOf, Atom, Shape
 from headwater.formats.trees import (
@@ -19,11 +19,8 @@ from headwater.formats.trees import (
     call,
     case,
     each,
-    each_entry,
     equals,
-    first_of,
     in_list,
-    negated,
     null,
     number,
     part,
@@ -38,18 +35,6 @@ def unchanged_columns(op: Tree, image: Tree, fields: Fields, options: DebeziumJs
     if not names:
         return null("array<string>")
     return case((equals(op, text("u")), call("array_compact", call("array", *names))))
-
-
-def left_out(image: Tree, unchanged: Tree, *, instead: Tree | None) -> Tree:
-    """The JSON text of an image without the placeholders, with what `instead` has in their place; all are JSON texts."""
-    entries = call("from_json", image, ANYTHING)
-    sent = each_entry("map_filter", entries, lambda k, x: negated(call("array_contains", unchanged, k)))
-    if instead is None:
-        return call("to_json", sent)
-    old = each_entry(
-        "map_filter", call("from_json", instead, ANYTHING), lambda k, x: call("array_contains", unchanged, k)
-    )
-    return call("to_json", call("map_concat", sent, first_of(old, call("from_json", "{}", ANYTHING))))
 
 
 def _can_be_left_out(shape: Shape) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from headwater.formats.debezium_names import NANOS, Names
 from headwater.formats.json_values import careful, json_language, narrow_float
 from headwater.formats.kinds import DebeziumJson, JsonFormat
 from headwater.formats.shapes import ArrayOf, Atom, MapOf, Shape, shape_of, type_text
@@ -22,21 +23,23 @@ from headwater.formats.trees import (
     each_value,
     either,
     equals,
+    first_of,
     given,
     in_list,
     is_null,
     like_pattern,
     negated,
+    null,
     number,
     text,
     try_cast,
 )
 from headwater.formats.values import Bind, Language, Leaf, typed
 
-_LAST_MILLIS = 253_402_300_799_999
-"""The end of the year 9999, up to which MySQL knows times."""
-LAST_MICROS = 9_223_372_036_825_199_999
-"""From the next on Postgres's connector means infinity."""
+_LAST_OF_MYSQL = 253_402_300_799_999_999
+"""The end of the year 9999; a time beyond it was read in a wrong unit."""
+_LAST_OF_POSTGRES = 9_223_372_036_825_199_999
+"""From the next on the connector means infinity."""
 _DATE = r"^\d{4}-\d\d-\d\dZ?$"
 _STAMP = r"^[+-]?\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?"
 _MAP = "map<"
@@ -44,43 +47,45 @@ _MAP = "map<"
 
 @dataclass(frozen=True)
 class Manner:
-    """How one message is written: is a decimal plain text, and of which unit are times.
+    """How a column of one message is written."""
 
-    A time is `times` microseconds and at most `most`, both NULL if the unit is not known; `parts` of it are one.
-    """
+    scale: Tree
+    """The scale of a decimal that is written as base64 of an unscaled number, as text; NULL if it is a plain number."""
+    factor: Tree
+    """How many microseconds one of a time's unit has, zero for nanoseconds; NULL if the unit is not known."""
+    most: Tree
+    """More microseconds than this are no time."""
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """How the messages that carry no schema are written, by the options or by the database they come from."""
 
     plain: Tree
-    times: Tree
+    factor: Tree
     most: Tree
-    parts: Tree | None = None
 
 
-def manner_of(options: DebeziumJson, connector: Tree, has_schema: Tree) -> Manner:
-    """The manner that the options, or else the database, stand for.
+def defaults_of(options: DebeziumJson, connector: Tree) -> Defaults:
+    """What holds for a message; one of no connector is not Debezium's own: Flink writes it, and plainly."""
+    plain: Tree = exp.true() if options.decimal_mode in ("string", "double") else exp.false()
+    if options.decimal_mode is None:
+        plain = is_null(connector)
+    fixed = {"connect": 1000, "microseconds": 1, "nanoseconds": NANOS}.get(options.time_mode or "")
+    is_mysql = in_list(connector, [text("mysql"), text("mariadb")])
+    by_database = case((equals(connector, text("postgresql")), number(1)), (is_mysql, number(1000)))
+    most = case((is_mysql, number(_LAST_OF_MYSQL)), default=number(_LAST_OF_POSTGRES))
+    return Defaults(plain, by_database if fixed is None else number(fixed), most)
 
-    Messages that carry their schema are brought into one manner first. Those of no connector are not Debezium's own:
-    Flink writes them, and plainly.
-    """
-    match options.decimal_mode:
-        case "string" | "double":
-            plain: Tree = exp.true()
-        case "precise":
-            plain = has_schema
-        case _:
-            plain = either(has_schema, is_null(connector))
-    us, ms = (number(1), number(LAST_MICROS)), (number(1000), number(_LAST_MILLIS))
-    match options.time_mode:
-        case "microseconds":
-            return Manner(plain, *us)
-        case "nanoseconds":
-            return Manner(plain, *us, parts=case((has_schema, number(1)), default=number(1000)))
-        case "connect":
-            is_micros, is_millis = has_schema, exp.true()
-        case _:
-            is_micros = either(has_schema, equals(connector, text("postgresql")))
-            is_millis = in_list(connector, [text("mysql"), text("mariadb")])
-    times, most = (case((is_micros, a), (is_millis, b)) for a, b in zip(us, ms, strict=True))
-    return Manner(plain, times, most)
+
+def manner_of(name: str, shape: Shape, names: Names, defaults: Defaults) -> Manner:
+    """How a column is written: as the message's schema tells, or else as is the default."""
+    atom = shape.element if isinstance(shape, ArrayOf) else shape
+    scale: Tree = null("string")
+    if isinstance(atom, Atom) and atom.is_decimal:
+        declared = case((negated(defaults.plain), text(str(atom.precision_and_scale[1]))))
+        scale = case((is_null(names.known), declared), default=call("try_element_at", names.scales, name))
+    return Manner(scale, first_of(call("try_element_at", names.units, name), defaults.factor), defaults.most)
 
 
 def debezium_shape(shape: Shape) -> Shape:
@@ -156,22 +161,22 @@ def _map(raw: Tree, atom: Atom) -> Tree:
 
 
 def _decimal(raw: Tree, atom: Atom, manner: Manner, *, bind: Bind) -> Tree:
-    precision, scale = atom.precision_and_scale
+    precision, _ = atom.precision_and_scale
 
-    def from_text(said: Tree) -> Tree:
+    def from_text(said: Tree, scale: Tree) -> Tree:
         # Base64 has no point, and comes in fours.
-        is_number = either(manner.plain, call("contains", said, "."))
+        is_number = either(is_null(scale), call("contains", said, "."))
         in_fours = equals(exp.Mod(this=call("length", said), expression=number(4)), number(0))
         coded = case((both(negated(is_number), in_fours), call("hex", call("try_to_binary", said, "base64"))))
         return bind(
             coded,
             lambda digits: case(
-                (given(digits), try_cast(concat(unscaled(digits, precision), f"E-{scale}"), atom.name)),
+                (given(digits), try_cast(concat(unscaled(digits, precision), "E-", scale), atom.name)),
                 (is_number, try_cast(said, atom.name)),
             ),
         )
 
-    return bind(_said(raw), from_text)
+    return bind(manner.scale, lambda scale: bind(_said(raw), lambda said: from_text(said, scale)))
 
 
 def unscaled(digits: Tree, precision: int = 38) -> Tree:
@@ -207,24 +212,26 @@ def _date(raw: Tree, bind: Bind) -> Tree:
 
 def _timestamp(raw: Tree, atom: Atom, manner: Manner, *, bind: Bind) -> Tree:
     is_local = atom.name == "timestamp_ntz"
+    pattern = _STAMP + ("Z?$" if is_local else r"(Z|[+-]\d\d:\d\d)$")
 
     def from_number(count: Tree) -> Tree:
         said = _said(raw)
-        pattern = _STAMP + ("Z?$" if is_local else r"(Z|[+-]\d\d:\d\d)$")
         iso = case((like_pattern(said, pattern), try_cast(said, atom.name)))
-        # What no database means as a time stands for infinity, or is thousands of years in a wrong unit.
-        size = exp.LTE(this=call("abs", count), expression=manner.most.copy())
-        made = case((size, moment(_micros(count, manner), is_local=is_local)))
-        return case((given(count), made), default=iso)
+        return case((given(count), _from_count(count)), default=iso)
+
+    def _from_count(count: Tree) -> Tree:
+        rest = exp.Paren(this=exp.Sub(this=count.copy(), expression=call("pmod", count, number(1000))))
+        nanos = exp.IntDiv(this=rest, expression=number(1000))
+        whole = call("try_multiply", count, manner.factor)
+        micros = case((equals(manner.factor, number(NANOS)), nanos), default=whole)
+        return bind(
+            micros,
+            lambda x: case(
+                (exp.LTE(this=call("abs", x), expression=manner.most.copy()), moment(x, is_local=is_local))
+            ),
+        )
 
     return bind(call("try_variant_get", raw, "$", "bigint"), from_number)
-
-
-def _micros(count: Tree, manner: Manner) -> Tree:
-    if manner.parts is None:
-        return exp.Mul(this=count.copy(), expression=manner.times.copy())
-    rest = exp.Sub(this=count.copy(), expression=call("pmod", count, manner.parts))
-    return exp.IntDiv(this=exp.Paren(this=rest), expression=manner.parts.copy())
 
 
 def moment(count: Tree, *, is_local: bool) -> Tree:

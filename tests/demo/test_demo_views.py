@@ -168,14 +168,19 @@ def test_parts_say_each_thing_once_and_count_now_and_then() -> None:
     ]
 
 
-def test_a_part_that_is_done_keeps_its_line_and_one_that_is_not_loses_it() -> None:
-    console = screen()
-    bars = PartBars(console)
+def test_each_part_has_a_line_and_only_those_that_are_done_keep_it() -> None:
+    console, clock = screen(), Clock()
+    bars = PartBars(console, clock)
     with console.capture() as captured:
         bars.news(News("kafka", "starting"))
-        bars.news(News("connect", "starting"))
+        clock.now = 2.0
+        bars.news(News("connect", "fetching packages", 3, 9))
+        bars.news(News("search", "fetching packages", 5, 5))
+        clock.now = 6.0
+        first, second, third = drawn(console, bars.picture())
         bars.news(News("kafka", "runs at 127.0.0.1:9092", is_over=True))
         bars.close()
-    last = [line.strip() for line in captured.get().splitlines()][-2:]
-    assert any("✓ kafka" in line and "runs at 127.0.0.1:9092" in line for line in last)
-    assert not any("connect" in line for line in last)
+    assert first.endswith("kafka       starting  6 s")
+    assert second.endswith("fetching packages: 3 of 9") and "━" in second
+    assert third.startswith("· search")
+    assert "✓ kafka       runs at 127.0.0.1:9092" in captured.get().splitlines()[-1]
