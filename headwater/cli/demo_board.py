@@ -125,18 +125,25 @@ class Board:
 
     def picture(self) -> RenderableType:
         """The screen at this moment."""
-        now, events = self._clock(), list(self._events)
-        room = max(3, self._console.size.height - EVENTS - 10)
+        now, size = self._clock(), self._console.size
         drawn: list[RenderableType] = [
             Text.assemble((f" {self._scene.title} ", "bold reverse"), "  ", self._head(now)),
-            Text.assemble(("in  ", "dim"), "topic ", ", ".join(self._scene.topics)),
-            *events,
-            *(Text("") for _ in range(EVENTS - len(events))),
+            *self._events_drawn(),
             Text.assemble(("out ", "dim"), self._scene.place, (f"  {_counted(self._count)}", "dim")),
         ]
         if len(self._sheet):
-            drawn.append(self._sheet.drawn(room, width=self._console.size.width, now=now))
+            # The table's own lines, one for how many more there are, the last one, and one to spare for the head.
+            room = max(3, size.height - len(drawn) - 8)
+            drawn.append(self._sheet.drawn(room, width=size.width, now=now))
         return Group(*drawn, Text("Ctrl-C stops", style="dim"))
+
+    def _events_drawn(self) -> list[Text]:
+        """The latest events; the lines of those that are to come are kept free."""
+        if not self._scene.topics:
+            return []
+        events = list(self._events)
+        named = Text.assemble(("in  ", "dim"), "topic ", ", ".join(self._scene.topics))
+        return [named, *events, *(Text("") for _ in range(EVENTS - len(events)))]
 
     def _head(self, now: float) -> Text:
         if self._frame.last is None and self._is_new:

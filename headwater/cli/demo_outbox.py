@@ -10,12 +10,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from headwater.cli.demo_board import Scene
+from rich.console import Console
+
+from headwater.cli.answer import Row, rows_of
+from headwater.cli.demo_board import Board, Scene
 from headwater.cli.demo_lines import DemoView, choose_demo_view
 from headwater.cli.demo_sheet import Rows
+from headwater.cli.lines import signed_rows
 from headwater.cli.render import choose_view
 from headwater.cli.run import follow, opened
 from headwater.cli.stop import Stop
+from headwater.cli.view import ALL_ROWS, Answers, View
 from headwater.connect.files import read_connector
 from headwater.demo import outbox as demo
 from headwater.demo.connector import run_connector, wait_for_topics
@@ -23,6 +28,7 @@ from headwater.demo.feeds import Feed, Said, follow_topics
 from headwater.demo.session import DemoFolder, Generator, demo_folder
 from headwater.demo.stage import Database, Ports, begin_notes, connect_part, kafka_part
 from headwater.demo.together import Part, fetch_all, run_together
+from headwater.runtime.facts import BatchDone
 from headwater.sources.base import Report
 
 SETS = (
@@ -46,6 +52,8 @@ KEY = "order_id"
 SCENE = Scene(
     demo.NAME, (demo.MESSAGES_TOPIC,), f"topic {demo.OUTPUT_TOPIC}", KEY, without_key, newest_first=True
 )
+
+FROM_LOG = Scene(demo.NAME, (), "live query", KEY, without_key, newest_first=True)
 
 
 def outbox_command(given: argparse.Namespace) -> int:
@@ -115,9 +123,8 @@ class LastValues:
 
 def _play_from_log(folder: DemoFolder, ports: Ports, *, given: argparse.Namespace, stop: Stop) -> None:
     """The same without Kafka: the messages are a table, and what it says is a live query."""
-    footnote = f"Ctrl-C stops. Order by hand in another terminal: {demo.order_command(folder)}"
-    view = choose_view(None, plain=given.plain, title=demo.NAME, footnote=footnote)
     database = Database(folder.database, ports.postgres, make_tables=demo.make_tables)
+    view = _order_view(plain=given.plain, hint=demo.order_command(folder))
     with closing(view):
         view.report(Report("postgres", "starting Postgres"))
         file = folder.path / "outbox-wal.sql"
@@ -127,6 +134,38 @@ def _play_from_log(folder: DemoFolder, ports: Ports, *, given: argparse.Namespac
             Generator(database.uri, every=demo.EVERY_SECONDS, worker=demo.Waiter) as generator,
         ):
             follow(pipeline, view, stop=stop, seconds=given.seconds, watch=generator.check)
+
+
+def _order_view(*, plain: bool, hint: str) -> View:
+    """The newest orders first on a terminal, a line for each elsewhere."""
+    if plain or not sys.stdout.isatty():
+        return choose_view(None, plain=True, title=demo.NAME)
+    board = OrderBoard(Console(), FROM_LOG)
+    board.commands([hint])
+    return board
+
+
+class OrderBoard(Board):
+    """A board whose rows come from the live query itself and not from a topic."""
+
+    def open(self, answers: Answers) -> None:
+        """Begin with what is true already."""
+        (self._query,) = answers.queries
+        self._names = answers.schema(self._query).names
+        found = rows_of(answers.rows(self._query, ALL_ROWS), answers.schema(self._query))
+        self._orders = {row[0]: self._named(row) for row in found}
+        super().open(answers)
+        self.rows(dict(self._orders))
+
+    def batch(self, done: BatchDone) -> None:
+        """Take the orders of the batch: a message is never taken back, so they only come."""
+        super().batch(done)
+        if self._query in done.changes:
+            self._orders |= {row[0]: self._named(row) for _, row in signed_rows(done.changes[self._query])}
+            self.rows(dict(self._orders))
+
+    def _named(self, row: Row) -> dict[str, Any]:
+        return dict(zip(self._names, row, strict=True))
 
 
 def _text(file: Path) -> str:

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.box import ROUNDED
-from rich.cells import cell_len
 from rich.console import JustifyMethod
 from rich.table import Table
 
 from headwater.cli.answer import LONG_AGO, order_key
-from headwater.cli.cells import cell_text
 from headwater.cli.live import cell
-
-NARROW = 8
-"""What a column keeps when it gives way to others."""
+from headwater.cli.widths import fitting
 
 Rows = Mapping[Any, Mapping[str, Any]]
 """Rows by key; each has its values by column."""
@@ -64,7 +60,7 @@ class Sheet:
         columns: dict[str, list[Any]] = {self._head: list(shown)}
         columns |= {name: [cells[key][name].value for key in shown if name in cells[key]] for name in names}
         table = Table(box=ROUNDED, border_style="dim", header_style="bold")
-        for (name, values), wide in zip(columns.items(), _widths(columns, width), strict=True):
+        for (name, values), wide in zip(columns.items(), fitting(columns, width), strict=True):
             justify: JustifyMethod = "right" if _are_numbers(values) else "left"
             table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", width=wide)
         for key in shown:
@@ -79,17 +75,6 @@ class Sheet:
 
 def _are_numbers(values: Sequence[Any]) -> bool:
     return bool(values) and all(type(value) in (int, float) for value in values)
-
-
-def _widths(columns: Mapping[str, Sequence[Any]], width: int) -> list[int]:
-    """How wide each column is; where all do not fit, the widest gives way and not every one of them."""
-    wide = [max(cell_len(cell_text(text)) for text in (name, *values)) for name, values in columns.items()]
-    # A cell has a space on both sides and a line behind it; one more line begins the row.
-    excess = sum(wide) + 3 * len(wide) + 1 - width
-    if excess > 0:
-        widest = wide.index(max(wide))
-        wide[widest] = max(NARROW, wide[widest] - excess)
-    return wide
 
 
 def crosstab(documents: Rows, *, down: str, across: str, value: str) -> Rows:

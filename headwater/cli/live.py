@@ -18,6 +18,7 @@ from headwater.cli.answer import Answer, ShownRow
 from headwater.cli.cells import NULL, cell_text
 from headwater.cli.progress import Bars
 from headwater.cli.view import Answers, Began
+from headwater.cli.widths import fitting
 from headwater.runtime.facts import BatchDone
 from headwater.schema import Schema
 from headwater.sources.base import Report
@@ -144,7 +145,10 @@ class LiveView:
         drawn: list[RenderableType] = [
             Text.assemble((f" {self._title} ", "bold reverse"), "  ", status(frame, now))
         ]
-        drawn += [table(schema, rows, room, now=now) for _, schema, rows, _ in frame.tables]
+        drawn += [
+            table(schema, rows, room, width=self._console.size.width, now=now)
+            for _, schema, rows, _ in frame.tables
+        ]
         return Group(*drawn, Text(self._footnote, style="dim"))
 
 
@@ -169,12 +173,13 @@ def step_seconds(done: BatchDone) -> float:
     return sum(seconds for stop, seconds in done.seconds.items() if stop != "read")
 
 
-def table(schema: Schema, rows: Sequence[ShownRow], room: int, *, now: float) -> Table:
+def table(schema: Schema, rows: Sequence[ShownRow], room: int, *, width: int, now: float) -> Table:
     """The rows that fit, cells that changed a moment ago highlighted."""
     drawn = Table(box=ROUNDED, border_style="dim", header_style="bold")
-    for column in schema:
+    values = {name: [row.cells[at] for row in rows[:room]] for at, name in enumerate(schema.names)}
+    for column, wide in zip(schema, fitting(values, width), strict=True):
         numeric = column.type.startswith(NUMBERS)
-        drawn.add_column(column.name, justify="right" if numeric else "left", no_wrap=True)
+        drawn.add_column(column.name, justify="right" if numeric else "left", no_wrap=True, width=wide)
     for row in rows[:room]:
         drawn.add_row(
             *(cell(value, moment, now=now) for value, moment in zip(row.cells, row.changed, strict=True))

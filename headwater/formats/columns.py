@@ -40,4 +40,4 @@ def make(layers: Layers, fields: Sequence[Field]) -> Made:
         wrong = misfits(field.raw, field.shape, field.language, value=value)
         if wrong is not None:
             branches.append((wrong, complaint(field.raw, field.shape, field.language, path=field.path)))
-    return Made(tuple(values), case(*branches) if branches else null("string"))
+    return Made(tuple(values), layers.put(case(*branches)) if branches else null("string"))

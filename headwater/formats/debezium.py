@@ -207,7 +207,6 @@ def _error(look: Look, event: Envelope, table: Table, before: Made, after: Made)
     """What is wrong with an event, NULL if nothing is."""
     came = in_list(event.op, list(map(text, _CAME)))
     keys = dict(zip([name for name, _ in table.after], after.values, strict=True))
-    wrong = first_of(after.wrong, before.wrong)
     branches = [
         (given(look.broken), look.broken),
         # Messages of Kafka Connect that say nothing have a payload, and nothing in it.
@@ -223,7 +222,7 @@ def _error(look: Look, event: Envelope, table: Table, before: Made, after: Made)
     ]
     if not table.options.ignore_parse_errors:
         branches[1:1] = [(given(part(look.fast, WRONG)), _misfit(look, table))]
-        branches.append((given(wrong), wrong))
+        branches += [(given(made.wrong), made.wrong) for made in (after, before)]
     if table.key:
         unknown = either(*[is_null(value) for value in before.values])
         branches.append((both(equals(event.op, text("d")), unknown), text(_WHICH)))

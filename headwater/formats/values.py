@@ -115,7 +115,7 @@ def misfits(raw: Tree, shape: Shape, language: Language, *, value: Tree | None =
     match shape:
         case Atom():
             made = value if value is not None else typed(raw, shape, language)
-            return both(given(language(shape).text(raw)), is_null(made))
+            return both(is_null(made), given(language(shape).text(raw)))
         case ArrayOf(inner):
             return _exists(raw, inner, language)
         case MapOf(_, inner):

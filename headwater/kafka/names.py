@@ -119,7 +119,10 @@ JAVA_STORES = _words(
 KNOWN = frozenset(RENAMED) | SHARED | JAVA_ONLY | RDKAFKA_ONLY
 """Every name that either side understands: where hints for a misspelt one come from."""
 
-_SECRET_PARTS = ("password", "secret", "passphrase", "jaas.config", "key.pem", "keystore.key", "private.key")
+_SECRET_PARTS = (
+    *("password", "secret", "passphrase", "jaas.config", "oauthbearer.config"),
+    *("key.pem", "keystore.key", "private.key"),
+)
 
 
 def is_secret(name: str) -> bool:

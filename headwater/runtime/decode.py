@@ -99,8 +99,9 @@ def _with_weights(query: exp.Query, schema: Schema) -> exp.Query:
         weight = weight.when(is_kind, exp.Literal.number(number))
     added = [exp.alias_(exp.cast(weight, "tinyint"), WEIGHT)]
     if not schema.key:
-        texts = [exp.cast(exp.column(column.name, quoted=True), "string") for column in schema]
-        added.append(exp.alias_(exp.func("xxhash64", exp.column(KIND), *texts), HASH))
+        # As text with names: a NULL would count for nothing, wherever it stands.
+        whole = exp.func("to_json", exp.func("struct", *[exp.column(c.name, quoted=True) for c in schema]))
+        added.append(exp.alias_(exp.func("xxhash64", exp.column(KIND), whole), HASH))
     return exp.select("*", *added).from_(query.subquery("decoded"))
 
 

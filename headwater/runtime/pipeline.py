@@ -175,7 +175,8 @@ class Pipeline:
     def _take_messages(self, table: TableNode, messages: Messages, step: Step) -> list[ChangeSet]:
         """Decode and take the messages of a table; what could not be read is the answer."""
         key = f"marks of {table.fingerprint}"
-        kept = self.progress.text(key)
+        # A table that is read anew begins without marks, also if an equal one left them before.
+        kept = self.progress.text(key) if table.name in self.progress.relations else None
         marks = marks_from_json(json.loads(kept)) if kept is not None else Marks()
         with placed(table.table.place):
             decoded = self._decoder.decode(table, messages, marks)

@@ -87,6 +87,11 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     return Path(base) / "headwater"
 
 
+def is_from_wheel(home: Path, environ: Mapping[str, str] = os.environ) -> bool:
+    """True if a JAVA_HOME is the wheel's, which has fewer languages and certificates than a whole one."""
+    return home.is_relative_to(cache_folder(environ))
+
+
 def wrapped(program: Path, cache: Path) -> Path:
     """A JAVA_HOME whose `bin/java` runs `program` without the argument it cannot take."""
     script = WRAPPER.format(argument=MISSING_MODULE, program=shlex.quote(str(program)))

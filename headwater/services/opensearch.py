@@ -12,6 +12,7 @@ from pathlib import Path
 from headwater.errors import ServiceError
 from headwater.services.artifacts import fetch
 from headwater.services.http import answers_well
+from headwater.services.java import is_from_wheel, java_home
 from headwater.services.java_program import java_command, write_log_settings
 from headwater.services.ports import HOST, free_port_between
 from headwater.services.process import Launch, Lifetime, Server
@@ -32,6 +33,26 @@ SETTINGS: Mapping[str, str] = {
     "cluster.routing.allocation.disk.threshold_enabled": "false",
 }
 """What differs from an OpenSearch as it comes."""
+
+
+MODULES = (
+    "org.opensearch.search.aggregations.matrix.MatrixAggregationPlugin",
+    "org.opensearch.geo.GeoModulePlugin",
+    "org.opensearch.ingest.common.IngestCommonPlugin",
+    "org.opensearch.ingest.useragent.IngestUserAgentPlugin",
+    "org.opensearch.dashboards.OpenSearchDashboardsPlugin",
+    "org.opensearch.script.expression.ExpressionPlugin",
+    "org.opensearch.script.mustache.MustachePlugin",
+    "org.opensearch.painless.PainlessPlugin",
+    "org.opensearch.index.mapper.MapperExtrasPlugin",
+    "org.opensearch.join.ParentJoinPlugin",
+    "org.opensearch.percolator.PercolatorPlugin",
+    "org.opensearch.index.rankeval.RankEvalPlugin",
+    "org.opensearch.index.reindex.ReindexPlugin",
+    "org.opensearch.plugin.repository.url.URLRepositoryPlugin",
+    "org.opensearch.transport.Netty4Plugin",
+)
+"""All modules but the one of further analyzers."""
 
 
 class OpenSearchServer(Server):
@@ -74,6 +95,9 @@ class OpenSearchServer(Server):
         command += ["-basePath", str(self.folder), "-confPath", str(config), "-numOfNode", "1"]
         # The first node takes the port after this one.
         command += ["-baseHttpPort", str(self.port - 1), "-useLogger"]
+        if is_from_wheel(java_home()):
+            # It cannot split Thai into words, which the one module left out tries for every new index.
+            command += ["-moduleTypes", ",".join(MODULES)]
         return Launch(command, {}, {})
 
     def answers(self) -> bool:

@@ -122,6 +122,18 @@ def test_a_start_in_the_middle_of_a_transaction_goes_on_with_the_next() -> None:
     assert aligner.cut() == ({("orders", "orders", 0): 7}, 2)
 
 
+def test_old_transactions_are_whole_without_events_that_were_removed_before_the_first_start() -> None:
+    aligner = Aligner(frozenset(["orders", "items"]), old_until=1)
+    for table in ("orders", "items"):
+        aligner.add_partition((table, table, 0))
+    aligner.take(("orders", "orders", 0), [Stretch(7, 8, "t1", ((1, 1),)), Stretch(8, 9, "t2", ((1, 1),))])
+    for end in (End("t1", {"orders": 1, "items": 1}, 1), End("t2", {"orders": 1, "items": 1}, 2)):
+        aligner.take_end(end)
+    assert aligner.cut() == ({}, None)
+    aligner.caught_up = frozenset(["items"])
+    assert aligner.cut() == ({("orders", "orders", 0): 8}, 1)
+
+
 def test_transactions_whose_ends_were_removed_do_not_hold_up_the_others() -> None:
     aligner = Aligner(frozenset(["orders"]))
     aligner.take(("orders", "orders", 0), [Stretch(0, 1, "t1", ((1, 1),)), Stretch(1, 2, "t2", ((1, 1),))])
@@ -145,7 +157,7 @@ def test_events_tell_their_transaction_and_their_number_in_it() -> None:
     values += [event(inside(6, 1))]
     table = pa.table({"offset": pa.array(range(10, 16)), "value": pa.array(values, pa.binary())})
     assert list(stretches(table)) == [
-        Stretch(10, 12, opens=True, closes=True),
+        Stretch(10, 12, closes=True),
         Stretch(12, 15, "5", ((1, 2),)),
         Stretch(15, 16, "6", ((1, 1),)),
     ]

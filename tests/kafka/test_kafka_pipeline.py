@@ -82,6 +82,23 @@ def test_changes_of_debezium_are_followed_and_repeats_change_nothing(
         assert rows(running, "v") == Counter({(1, 10): 1, (3, 3): 1})
 
 
+def test_a_table_that_leaves_the_script_and_comes_back_has_all_its_rows(
+    kafka: SharedKafka, tmp_path: Path
+) -> None:
+    topic = kafka.topic()
+    kafka.write(topic, [event("c", None, {"id": 1, "n": 1}, 1), event("c", None, {"id": 2, "n": 2}, 2)])
+    other = declared(kafka, kafka.topic(), "x INT", "other") + "CREATE VIEW w AS SELECT x FROM other;\n"
+    key = "id INT, n INT, PRIMARY KEY (id) NOT ENFORCED"
+    text = (
+        other + declared(kafka, topic, key, format="debezium-json") + "CREATE VIEW v AS SELECT id, n FROM t;"
+    )
+    for script in (text, other, text):
+        with pipeline(script, tmp_path) as running:
+            running.run_once()
+            if script == text:
+                assert rows(running, "v") == Counter({(1, 1): 1, (2, 2): 1})
+
+
 def test_a_message_that_cannot_be_read_stops_and_is_not_lost(kafka: SharedKafka, tmp_path: Path) -> None:
     topic = kafka.topic()
     kafka.write(topic, [b'{"n": 1}', b'{"n": oh', b'{"n": 3}'])

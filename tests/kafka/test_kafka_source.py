@@ -25,11 +25,13 @@ pytestmark = pytest.mark.services
 SECONDS = 30.0
 
 
-def table(kafka: SharedKafka, topic: str, name: str = "t", **options: str) -> SourceTable:
+def table(
+    kafka: SharedKafka, topic: str, name: str = "t", *, anew: bool = False, **options: str
+) -> SourceTable:
     given = {"topic": topic, "properties.bootstrap.servers": kafka.address, "format": "raw"}
     given |= {"scan.startup.mode": "earliest-offset"} | {k.replace("_", "-"): v for k, v in options.items()}
     read = read_options(KafkaOptions, given, owner="connector 'kafka'", place=None)
-    return SourceTable(name, Schema((Column("line", "string"),)), read)
+    return SourceTable(name, Schema((Column("line", "string"),)), read, anew=anew)
 
 
 def opened(folder: Path, *tables: SourceTable, after: Position | None = None) -> KafkaSource:
@@ -87,6 +89,58 @@ def test_a_batch_that_was_interrupted_is_read_again_as_it_was(kafka: SharedKafka
     (rest,) = upto_now(again, first.position)
     assert values(rest) == [b"c"]
     again.close()
+
+
+def test_a_first_batch_that_was_interrupted_is_not_read_a_third_time(
+    kafka: SharedKafka, tmp_path: Path
+) -> None:
+    topic = kafka.topic()
+    kafka.write(topic, [b"a", b"b", b"c"])
+    options = {
+        "scan.startup.mode": "specific-offsets",
+        "scan.startup.specific-offsets": "partition:0,offset:1",
+    }
+    source = opened(tmp_path, table(kafka, topic, anew=True, **options))
+    first = source.read(None, 100, wait=SECONDS)
+    assert first is not None and values(first) == [b"b", b"c"]
+    source.close()
+    kafka.write(topic, [b"d"])
+    again = opened(tmp_path, table(kafka, topic, anew=True, **options))
+    assert [v for d in upto_now(again, None) for v in values(d)] == [b"b", b"c", b"d"]
+    again.close()
+
+
+def test_a_table_that_is_read_anew_gets_each_message_once_and_one_that_left_none(
+    kafka: SharedKafka, tmp_path: Path
+) -> None:
+    topic = kafka.topic()
+    kafka.write(topic, [b"a", b"b"])
+    source = opened(tmp_path, table(kafka, topic, "one"), table(kafka, topic, "two"))
+    last = upto_now(source, None)[-1].position
+    source.commit(last)
+    kafka.write(topic, [b"c"])
+    assert source.read(last, 100, wait=SECONDS) is not None  # delivered, and stopped at
+    source.close()
+    again = opened(tmp_path, table(kafka, topic, "one", anew=True), after=last)
+    found = upto_now(again, last)
+    assert [v for d in found for v in values(d, "one")] == [b"a", b"b", b"c"]
+    assert not any("two" in d.messages for d in found)
+    again.close()
+
+
+def test_a_bound_that_is_taken_back_does_not_return(kafka: SharedKafka, tmp_path: Path) -> None:
+    topic = kafka.topic()
+    kafka.write(topic, [b"a", b"b"])
+    bound = {"scan.bounded.mode": "specific-offsets", "scan.bounded.specific-offsets": "partition:0,offset:1"}
+    source = opened(tmp_path, table(kafka, topic, **bound))
+    last = upto_now(source, None)[-1].position
+    source.close()
+    for expected in ([b"b"], []):
+        free = opened(tmp_path, table(kafka, topic), after=last)
+        found = upto_now(free, last)
+        assert [v for d in found for v in values(d)] == expected
+        last = found[-1].position
+        free.close()
 
 
 def test_the_end_is_reached_behind_marks_of_transactions(kafka: SharedKafka, tmp_path: Path) -> None:

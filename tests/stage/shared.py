@@ -103,14 +103,16 @@ class SharedKafka:
             producer.produce(topic, value, key)
         assert producer.flush(READ_SECONDS) == 0
 
-    def write_transaction(self, topic: str, values: Iterable[bytes]) -> None:
-        """Write values in one transaction of a producer of its own."""
+    def write_transaction(self, topic: str, values: Iterable[bytes], *, commits: bool = True) -> None:
+        """Write values in one transaction of a producer of its own, and commit it or take it back."""
         producer = Producer({**self.plain, "transactional.id": fresh("writer")})
         producer.init_transactions(READ_SECONDS)
         producer.begin_transaction()
         for value in values:
             producer.produce(topic, value)
-        producer.commit_transaction(READ_SECONDS)
+        producer.flush(READ_SECONDS)
+        end = producer.commit_transaction if commits else producer.abort_transaction
+        end(READ_SECONDS)
 
     def remove_before(self, topic: str, offset: int) -> None:
         """Remove the messages of a topic's first partition before an offset, as its retention would."""

@@ -137,6 +137,10 @@ def _connected(address: Address, password: Secret | None) -> Any:
     return made
 
 
+PASSING = ("57P01", "57P02", "57P03", "40001")
+"""The server stops, crashed or starts, or a standby had to cancel the read: it works again later."""
+
+
 @contextmanager
 def _told(what: str, place: Place | None = None) -> Iterator[None]:
     """An error of the server in our words."""
@@ -144,7 +148,7 @@ def _told(what: str, place: Place | None = None) -> Iterator[None]:
         yield
     except psycopg2.Error as error:
         said = " ".join(str(error).split())
-        if error.pgcode is None or str(error.pgcode)[:2] in ("08", "57"):
+        if error.pgcode is None or str(error.pgcode)[:2] == "08" or error.pgcode in PASSING:
             raise Unreachable("the connection to Postgres was lost", detail=said, place=place) from error
         raise SourceError(
             f"Postgres does not let {what} be read: {error.diag.message_primary or said}",

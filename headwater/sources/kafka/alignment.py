@@ -53,6 +53,11 @@ class Aligner:
     """Takes what was read of one server's topics, tells how far whole transactions go."""
 
     tables: frozenset[str]
+    old_until: int = 0
+    """Ends before this place were there before the first start."""
+    caught_up: frozenset[str] = frozenset()
+    """Tables that began behind the beginning of their topic and have read all that was there: of old transactions
+    nothing more will come."""
     _waiting: dict[Partition, deque[Stretch]] = field(default_factory=dict)
     _ends: deque[End] = field(default_factory=deque)
     _snapshots: dict[str, bool] = field(default_factory=dict)
@@ -69,11 +74,12 @@ class Aligner:
         """More of a partition, in order."""
         waiting = self._waiting.setdefault(partition, deque())
         for stretch in stretches:
-            if stretch.opens or stretch.closes:
-                self._snapshots[partition[0]] = not stretch.closes
-            elif stretch.transaction is not None:
+            if stretch.closes or stretch.transaction is not None:
                 # A transaction after a snapshot ends it, also where its last row was removed since.
                 self._snapshots[partition[0]] = False
+            elif stretch.opens:
+                # What another partition has of it may still be read after its last row was.
+                self._snapshots.setdefault(partition[0], True)
             last = waiting[-1] if waiting else None
             if last is not None and last.transaction == stretch.transaction:
                 stretch = Stretch(
@@ -149,7 +155,7 @@ class Aligner:
         for table, count in end.counts.items():
             if table in self.tables and count:
                 partitions = [partition for partition in self._waiting if partition[0] == table]
-                found = self._whole_of(partitions, end, count)
+                found = self._whole_of(partitions, end, count) if partitions else {}
                 if found is None:
                     return None
                 taken |= found
@@ -168,6 +174,8 @@ class Aligner:
             parts = [self._waiting[p][i].numbers for p in partitions for i in places[p][:times]]
             if _length(sum(parts, ())) >= count:
                 return {p: at[min(times, len(at)) - 1] + 1 for p, at in places.items() if at}
+        if partitions[0][0] in self.caught_up and end.after <= self.old_until:
+            return dict.fromkeys(heads, 1)
         if all(self._is_beyond(p, end.transaction) for p in partitions):
             # Later ones stand in every partition, so no more of it will come: the start was in the middle of it.
             return {p: at[0] + 1 for p, at in places.items() if at and at[0] == 0}

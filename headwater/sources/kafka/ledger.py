@@ -21,7 +21,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS places (
     position INTEGER PRIMARY KEY, vector TEXT NOT NULL, spans TEXT NOT NULL, committed_at REAL
 );
-CREATE TABLE IF NOT EXISTS bounds (name TEXT PRIMARY KEY, vector TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (name TEXT PRIMARY KEY, vector TEXT NOT NULL);
 """
 
 
@@ -83,21 +83,17 @@ class Ledger:
         with self._connection:
             self._connection.execute("DELETE FROM places WHERE position < ?", (position,))
 
-    def forget_after(self, position: int) -> None:
-        """What was delivered after a position was never used, and is told differently now."""
+    def keep(self, name: str, vector: Vector | None) -> None:
+        """Write down a vector that stays over restarts (bounds, a goal) in the place of the one before."""
         with self._connection:
-            self._connection.execute("DELETE FROM places WHERE position > ?", (position,))
+            self._connection.execute("DELETE FROM vectors WHERE name = ?", (name,))
+            if vector is not None:
+                self._connection.execute("INSERT INTO vectors VALUES (?, ?)", (name, _vector_text(vector)))
 
-    def keep_bounds(self, bounds: Vector) -> None:
-        """Write down where the reading of some tables ends."""
-        rows = [(table, _vector_text({table: places})) for table, places in bounds.items()]
-        with self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?)", rows)
-
-    def bounds(self) -> Vector:
-        """Where the reading of tables ends, as it was written down."""
-        found = self._connection.execute("SELECT vector FROM bounds").fetchall()
-        return {table: places for (text,) in found for table, places in _vector_of(text).items()}
+    def kept(self, name: str) -> Vector | None:
+        """A vector that was written down."""
+        found = self._connection.execute("SELECT vector FROM vectors WHERE name = ?", (name,)).fetchone()
+        return None if found is None else _vector_of(found[0])
 
     def close(self) -> None:
         """Let the file go."""

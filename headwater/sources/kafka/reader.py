@@ -48,13 +48,15 @@ class Reader:
     """The client properties of each table."""
     servers: tuple[Server, ...] = ()
     bounds: Mapping[str, Mapping[Place, int]] = field(default_factory=dict)
+    old: Vector = field(default_factory=dict)
+    """Where topics ended at the first start: of their ends, and of tables that began behind their beginning."""
     scanned: int = 0
     """Messages read since `seek` or the last delivery."""
-    holds_rows: bool = True
-    """False once there were too many to hold: they have to be read again where they are wanted."""
     _lanes: list[tuple[Lane, dict[Place, str]]] = field(default_factory=list)
     _rows: dict[str, list[pa.Table]] = field(default_factory=dict)
     _bytes: int = 0
+    _held_from: dict[tuple[str, Place], int] = field(default_factory=dict)
+    """Rows before this place were too many to hold: they have to be read again where they are wanted."""
     _cut: Vector = field(default_factory=dict)
     _aligned: list[_Aligned] = field(default_factory=list)
 
@@ -62,7 +64,7 @@ class Reader:
         """Read on from a vector; whatever was read beyond it is forgotten."""
         self.close()
         self._rows, self._cut = {}, {table: dict(places) for table, places in vector.items()}
-        self.scanned, self.holds_rows, self._bytes = 0, True, 0
+        self.scanned, self._bytes, self._held_from = 0, 0, {}
         self._aligned = []
         for server in self.servers:
             shares = frozenset(subject(t, topic) for topic, names in server.tables.items() for t in names)
@@ -96,6 +98,7 @@ class Reader:
     def vector(self) -> Vector:
         """How far everything read may be delivered: whole transactions where they are told."""
         for aligned in self._aligned:
+            self._forgive(aligned)
             places, after = aligned.aligner.cut()
             for (share, topic, number), at in places.items():
                 for table in aligned.server.tables[topic]:
@@ -111,6 +114,17 @@ class Reader:
                     self._cut[table][place] = self._capped(table, place, lane.next[place])
         return {table: dict(places) for table, places in self._cut.items()}
 
+    def _forgive(self, aligned: _Aligned) -> None:
+        """Let old transactions be whole without events that were removed, or lie before the start."""
+        aligner, server = aligned.aligner, aligned.server
+        aligner.old_until = self.old.get(ends_of(server), {}).get((server.ends, 0), 0)
+        late = {
+            table: self.old[table] for names in server.tables.values() for table in names if table in self.old
+        }
+        if late and aligner.old_until:
+            read = [table for table, places in late.items() if self.reached({table: places})]
+            aligner.caught_up = frozenset(subject(t, topic) for t in read for topic in server.tables)
+
     def reached(self, goal: Vector) -> bool:
         """True if everything before a goal was read."""
         now = {
@@ -125,17 +139,20 @@ class Reader:
         )
 
     def take(self, spans: Mapping[str, Iterable[Span]]) -> dict[str, pa.Table]:
-        """The rows of spans that begin where the last delivery ended; they are no longer held."""
+        """The rows of spans that begin where the last delivery ended, of tables of which all are held."""
         taken = {}
         for table, parts in spans.items():
             rows = pa.concat_tables(self._rows.pop(table, [as_columns([])])).combine_chunks()
             inside = pa.array([False] * len(rows), pa.bool_())
+            is_held = True
             for span in parts:
                 here = pc.and_(
                     pc.equal(rows["topic"], span.topic), pc.equal(rows["partition"], span.partition)
                 )
                 inside = pc.or_(inside, pc.and_(here, pc.less(rows["offset"], span.end)))
-            taken[table] = rows.filter(inside)
+                is_held &= span.begin >= self._held_from.get((table, (span.topic, span.partition)), 0)
+            if is_held:
+                taken[table] = rows.filter(inside)
             self._rows[table] = [rows.filter(pc.invert(inside))]
         left = [piece for pieces in self._rows.values() for piece in pieces]
         self.scanned, self._bytes = sum(map(len, left)), sum(piece.nbytes for piece in left)
@@ -170,6 +187,13 @@ class Reader:
         told = {ends_of(server): server.properties for server in self.servers}
         return told.get(table) or self.properties[table]
 
+    def capped(self, vector: Vector) -> Vector:
+        """A vector that goes beyond no bound."""
+        return {
+            table: {place: self._capped(table, place, at) for place, at in places.items()}
+            for table, places in vector.items()
+        }
+
     def _capped(self, table: str, place: Place, at: int) -> int:
         bound = self.bounds.get(table, {}).get(place)
         return at if bound is None else min(at, bound)
@@ -197,10 +221,15 @@ class Reader:
             if table in aligned.server.tables.get(place[0], ()):
                 aligned.aligner.take((subject(table, place[0]), *place), stretches(rows))
         self._bytes += rows.nbytes
+        self._rows.setdefault(table, []).append(rows)
         if self.scanned > 2 * SMALL_ROWS or self._bytes > HELD_BYTES:
-            self.holds_rows, self._rows = False, {}
-        if self.holds_rows:
-            self._rows.setdefault(table, []).append(rows)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Hold no rows of what was read so far; its places stay known."""
+        self._rows, self._bytes, self.scanned = {}, 0, 0
+        for lane, owners in self._lanes:
+            self._held_from |= {(table, place): lane.next[place] for place, table in owners.items()}
 
     def _keep_ends(self, aligned: _Aligned, messages: list[Any]) -> None:
         shares = {

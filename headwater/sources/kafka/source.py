@@ -15,13 +15,14 @@ import pyarrow.compute as pc
 from confluent_kafka import KafkaException
 
 from headwater.errors import SourceError
-from headwater.kafka.problems import problem_as
+from headwater.kafka import clients
+from headwater.kafka.problems import is_away, problem_as
 from headwater.kafka.properties import java_config
 from headwater.log.events import SMALL_ROWS, Delivery, Messages, Span
 from headwater.log.positions import Position
 from headwater.options import revealed
 from headwater.sources.base import Report, SourceContext, SourceTable
-from headwater.sources.kafka import startup, topics
+from headwater.sources.kafka import settling, topics
 from headwater.sources.kafka.asking import Asking
 from headwater.sources.kafka.lane import read_spans
 from headwater.sources.kafka.ledger import Entry, Ledger, Vector, between, count, covers, joined
@@ -31,6 +32,17 @@ EPOCH = 40
 """The bits of a position that count messages; above them stands how many goals were reached."""
 
 AGAIN_SECONDS = 60.0
+
+ENDS_SECONDS = 2.0
+"""How often a topic of transactions is looked for while there is none: it comes with the first one."""
+
+GOAL = "goal"
+"""The name under which the ledger keeps what has to be read before the tables are whole."""
+
+OLD = "old"
+"""The name under which it keeps where topics ended when their transactions were first told."""
+
+ISOLATION = "read_committed"
 
 
 class KafkaSource:
@@ -45,24 +57,28 @@ class KafkaSource:
         self._goal: Vector | None = None
         self._trouble: str | None = None
         self._look_again = 0.0
+        self._lacks_ends = False
         self._asking = Asking()
 
     def start(self, after: Position | None) -> Position | None:
         """Find the topics, and the place of each partition; a table that joins begins as its options say."""
-        known = topics.known_topics(next(iter(self._tables.values())))
-        chosen = {name: topics.topics_of(table, known) for name, table in self._tables.items()}
+        found = settling.find(self._tables, topics.known_topics(next(iter(self._tables.values()))))
         self._ledger = Ledger(self._context.folder)
         try:
-            servers = topics.servers_of(self._tables, chosen, known)
-            bounds = self._bounds(after, chosen, known)
-            properties = {name: table.options.properties for name, table in self._tables.items()}
-            self._reader = Reader(properties, tuple(servers), bounds)
-            joined = self._settle(after, chosen, known)
+            self._reader = self._reading(found, settling.bounds(found, self._ledger, self._asking, after))
+            is_joined = settling.settle(found, self._ledger, self._asking, after)
+            self._reader.old = self._old(found, self._last().vector)
         except KafkaException as problem:
             raise self._refusal(problem) from None
-        for note in topics.notes(servers, self._tables, chosen=chosen, known=known):
+        self._lacks_ends = found.lacks_ends
+        for note in topics.notes(found.servers, self._tables, chosen=found.chosen, known=found.known):
             self._context.report(Report("note", note))
-        return self.now() if joined else None
+        if is_joined:
+            whole = self.now()
+            self._ledger.keep(GOAL, self._goal)
+            return whole
+        self._goal = self._ledger.kept(GOAL)
+        return self._after_goal() if self._goal is not None else None
 
     def read(
         self, after: Position | None, limit: int, *, wait: float = 0.0, upto: Position | None = None
@@ -81,17 +97,23 @@ class KafkaSource:
             self._at = base.position
         self._reader.fill(limit, wait, is_ready=lambda: self._next(base) is not None)
         self._tell_trouble()
-        entry = self._large(base, limit) or self._next(base)
+        large = self._large(base, limit)
+        if large is not None:
+            self._at = None
+            return self._delivered(large, {})
+        entry = self._next(base)
         if entry is None:
             return Delivery(Position(base.position, "messages"), {}) if after is None else None
-        return self._delivered(entry)
+        self._at = entry.position
+        return self._delivered(entry, self._reader.take(entry.spans))
 
     def now(self) -> Position:
         """The first position after everything that is in the topics by now."""
-        last = self._ledger.last()
-        assert last is not None
-        self._goal = self._ends(last.vector)
-        return Position(((last.position >> EPOCH) + 1) << EPOCH, "messages")
+        try:
+            self._goal = self._ends(self._last().vector)
+        except KafkaException as problem:
+            raise self._refusal(problem) from None
+        return self._after_goal()
 
     def commit(self, position: Position) -> None:
         """Forget earlier positions, and tell the consumer group, where there is one, how far we are."""
@@ -109,61 +131,23 @@ class KafkaSource:
         if hasattr(self, "_ledger"):
             self._ledger.close()
 
-    def _bounds(
-        self, after: Position | None, chosen: Mapping[str, Sequence[str]], known: Mapping[str, int]
-    ) -> Vector:
-        """Where bounded tables end: decided when a table is first read, and kept."""
-        kept = self._ledger.bounds()
-        found: Vector = {}
-        for name, table in self._tables.items():
-            if name in kept and not (table.anew and after is not None):
-                found[name] = kept[name]
-                continue
-            places = topics.places_of(chosen[name], known)
-            ends = startup.bounds(self._asking.client(table.options.properties), places, table=table)
-            found |= {name: ends} if ends is not None else {}
-        self._ledger.keep_bounds(found)
-        return found
+    def _reading(self, found: settling.Found, bounds: Vector) -> Reader:
+        properties = {name: table.options.properties for name, table in self._tables.items()}
+        return Reader(properties, found.servers, bounds)
 
-    def _settle(
-        self, after: Position | None, chosen: Mapping[str, Sequence[str]], known: Mapping[str, int]
-    ) -> bool:
-        """Put the place of every partition into the ledger; True if a table has everything still to come."""
-        base = self._ledger.first() if after is None else self._ledger.find(after.value)
-        if after is not None and base is None:
-            raise SourceError(
-                f"what position {after} stands for is not known",
-                detail="The folder of the source was changed by another program, or is an older copy.",
-                hint="Remove the state with headwater drop, and start again.",
-            )
-        vector: Vector = {}
-        joined = base is None
-        for name, table in self._tables.items():
-            places = topics.places_of(chosen[name], known)
-            kept = base.vector.get(name) if base is not None else None
-            is_new = kept is None or (table.anew and after is not None)
-            joined = joined or is_new
-            client = self._asking.client(table.options.properties)
-            is_kept = kept is not None and not is_new
-            vector[name] = dict(kept or {}) if is_kept else startup.begins(client, places, table=table)
-        for server in self._reader.servers:
-            at = base.vector.get(ends_of(server)) if base is not None else None
-            vector[ends_of(server)] = at or self._asking.begins(server.properties, [(server.ends, 0)])
-        if base is None:
-            self._ledger.add(Entry(count(vector), vector, {}))
-            return True
-        for name, table in self._tables.items():
-            self._asking.check(table.options.properties, base.vector.get(name, {}))
-        for entry in [base, *self._ledger.after(base.position)]:
-            moved = {
-                n: entry.vector.get(n, at) if not self._joins(n, base) else at for n, at in vector.items()
-            }
-            self._ledger.add(replace(entry, vector=moved))
-        return joined
+    def _old(self, found: settling.Found, vector: Vector) -> Vector:
+        """Where topics ended when their transactions were first told, kept over restarts."""
+        old = settling.old_places(found, self._asking, vector=vector, kept=self._ledger.kept(OLD) or {})
+        self._ledger.keep(OLD, old)
+        return old
 
-    def _joins(self, name: str, base: Entry) -> bool:
-        table = self._tables.get(name)
-        return name not in base.vector or (table is not None and table.anew and base.position > 0)
+    def _last(self) -> Entry:
+        last = self._ledger.last()
+        assert last is not None
+        return last
+
+    def _after_goal(self) -> Position:
+        return Position(((self._last().position >> EPOCH) + 1) << EPOCH, "messages")
 
     def _entry(self, after: Position | None) -> Entry:
         found = self._ledger.first() if after is None else self._ledger.find(after.value)
@@ -185,7 +169,12 @@ class KafkaSource:
         """Where much more waits than travels through here, spans of it for the executors to read."""
         if self._reader.servers or self._reader.scanned < SMALL_ROWS:
             return None
-        ends = self._ends(base.vector)
+        try:
+            ends = self._reader.capped(self._ends(base.vector))
+        except KafkaException as problem:
+            if is_away(problem):
+                return None
+            raise self._refusal(problem) from None
         waiting = sum(
             at - base.vector[t].get(p, at) for t, places in ends.items() for p, at in places.items()
         )
@@ -198,21 +187,18 @@ class KafkaSource:
         }
         spans = between(base.vector, vector, self._tables)
         epoch = base.position >> EPOCH
-        if self._goal is not None and covers(vector, self._goal):
+        if self._goal is not None and covers(vector, self._reader.capped(self._goal)):
             epoch += 1
-        self._reader.holds_rows = False
         return Entry(max(base.position + 1, (epoch << EPOCH) + count(vector)), vector, spans)
 
-    def _delivered(self, entry: Entry) -> Delivery:
-        base_epoch = entry.position >> EPOCH
-        rows = self._reader.take(entry.spans) if self._reader.holds_rows else {}
+    def _delivered(self, entry: Entry, rows: Mapping[str, pa.Table]) -> Delivery:
         times = [latest for table in rows.values() if (latest := pc.max(table["timestamp"]).as_py())]
         entry = replace(entry, committed_at=max(times).timestamp() if times else time.time())
-        last = self._ledger.last()
-        if last is not None and base_epoch > last.position >> EPOCH:
-            self._goal = None
+        is_reached = entry.position >> EPOCH > self._last().position >> EPOCH
         self._ledger.add(entry)
-        self._at = entry.position if self._reader.holds_rows else None
+        if is_reached:
+            self._goal = None
+            self._ledger.keep(GOAL, None)
         return self._delivery(entry, rows)
 
     def _again(self, entries: Sequence[Entry]) -> Delivery:
@@ -237,43 +223,50 @@ class KafkaSource:
         return self._delivery(last, rows)
 
     def _delivery(self, entry: Entry, rows: Mapping[str, pa.Table]) -> Delivery:
-        messages = {
-            table: Messages(
-                parts,
-                rows.get(table),
-                {} if table in rows else java_config(self._tables[table].options.properties),
-            )
-            for table, parts in entry.spans.items()
-        }
+        messages = {}
+        for table, parts in entry.spans.items():
+            given = self._tables[table].options.properties
+            # Java's reader shows what a transaction has not committed unless it is told not to.
+            asked = {} if table in rows else {"isolation.level": ISOLATION} | java_config(given)
+            messages[table] = Messages(parts, rows.get(table), asked)
         return Delivery(Position(entry.position, "messages"), {}, entry.committed_at, messages)
 
     def _ends(self, vector: Vector) -> Vector:
         """The end of every partition as it is now."""
         properties = {ends_of(server): server.properties for server in self._reader.servers}
         properties |= {name: table.options.properties for name, table in self._tables.items()}
-        try:
-            return {
-                table: self._asking.ends(properties[table], places)
-                for table, places in vector.items()
-                if table in properties
-            }
-        except KafkaException as problem:
-            raise self._refusal(problem) from None
+        return {
+            table: self._asking.ends(properties[table], places)
+            for table, places in vector.items()
+            if table in properties
+        }
 
     def _discovered(self, base: Entry) -> Entry:
-        """The entry with partitions that appeared since, each from its beginning."""
-        now = time.monotonic()
-        first = next(iter(self._tables.values()))
-        if now < self._look_again or not self._look_again:
-            self._look_again = self._look_again or now + first.options.discovery
+        """The entry with partitions that appeared since, each from its beginning, and with servers that now tell."""
+        now, first = time.monotonic(), next(iter(self._tables.values()))
+        pause = min(first.options.discovery, ENDS_SECONDS) if self._lacks_ends else first.options.discovery
+        if not self._look_again or now < self._look_again:
+            self._look_again = self._look_again or now + pause
             return base
-        self._look_again = now + first.options.discovery
-        known = topics.known_topics(first)
-        vector = {table: dict(places) for table, places in base.vector.items()}
-        for name, table in self._tables.items():
-            wanted = topics.places_of(topics.topics_of(table, known), known)
-            new = [place for place in wanted if place not in vector[name]]
-            vector[name] |= self._asking.begins(table.options.properties, new)
+        self._look_again = now + pause
+        try:
+            found = settling.find(self._tables, clients.topics(first.options.properties))
+            vector = {table: dict(places) for table, places in base.vector.items()}
+            for name, table in self._tables.items():
+                new = [place for place in found.places(name) if place not in vector[name]]
+                vector[name] |= self._asking.begins(table.options.properties, new)
+            vector |= settling.first_ends(found, self._asking, known=base.vector)
+            old = self._old(found, vector)
+        except KafkaException as problem:
+            if is_away(problem):
+                return base
+            raise self._refusal(problem) from None
+        if found.servers != self._reader.servers:
+            self._reader.close()
+            self._reader = self._reading(found, self._ledger.kept(settling.BOUNDS) or {})
+            for note in topics.notes(found.servers, {}, chosen={}, known={}):
+                self._context.report(Report("note", note))
+        self._reader.old, self._lacks_ends = old, found.lacks_ends
         if vector == base.vector:
             return base
         self._at = None

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.errors import SourceError
 from headwater.sources.kafka.alignment import End, Stretch, merged
 
 # Quotes inside a value are escaped, so these forms can only be fields of the event itself.
@@ -18,8 +19,12 @@ _TRANSACTION = (
 _SNAPSHOT = r'"source"\s*:\s*\{[^{}]*"snapshot"\s*:\s*"(?P<snapshot>\w+)"'
 _POSTGRES_ID = r"^(\d+):\d+$"
 
-_OPENS = pa.array(["true", "first", "first_in_data_collection"])
+# A table's only row can be called `first`, so that word alone does not say that more will come.
+_OPENS = pa.array(["true", "first_in_data_collection"])
 _CLOSES = pa.array(["last", "last_in_data_collection"])
+
+SHOWN = 200
+"""So many bytes of a message are shown in an error."""
 
 
 def stretches(messages: pa.Table) -> Iterator[Stretch]:
@@ -59,14 +64,21 @@ def transaction_names(ids: pa.Array) -> pa.Array:
 def ends(messages: Sequence[tuple[int, bytes | None]], tables: Mapping[str, Sequence[str]]) -> Iterator[End]:
     """The ends among the messages of a server's topic of transactions; `tables` by the name of their collection."""
     for offset, value in messages:
-        said = json.loads(value) if value else None
-        said = said.get("payload", said) if isinstance(said, dict) else None
-        if not said or said.get("status") != "END":
-            continue
-        counts: dict[str, int] = {}
-        for part in said.get("data_collections") or ():
-            counts |= dict.fromkeys(tables.get(part["data_collection"], ()), int(part["event_count"]))
-        name = transaction_names(pa.array([said["id"]]))[0].as_py()
+        try:
+            said = json.loads(value) if value else None
+            said = said.get("payload", said) if isinstance(said, dict) else None
+            if not said or said.get("status") != "END":
+                continue
+            counts: dict[str, int] = {}
+            for part in said.get("data_collections") or ():
+                counts |= dict.fromkeys(tables.get(part["data_collection"], ()), int(part["event_count"]))
+            name = transaction_names(pa.array([said["id"]], pa.string()))[0].as_py()
+        except (ValueError, KeyError, TypeError, pa.ArrowException) as problem:
+            raise SourceError(
+                "a message about transactions cannot be read",
+                detail=f"Message {offset}: {problem!r}. It is: {(value or b'')[:SHOWN]!r}.",
+                hint="Only a Debezium server may write to this topic; name the right one with 'transaction.topic'.",
+            ) from None
         yield End(name, counts, offset + 1)
 
 
