@@ -53,7 +53,8 @@ def is_refused(statement: Statement) -> bool:
 
 def commands(page: str) -> list[list[str]]:
     """Every whole command line of ours: the lines of blocks, and words between backquotes."""
-    lines = [line for block in fenced(page, "") for line in block.splitlines()]
+    # A backslash at the end of a line continues it.
+    lines = [line for block in fenced(page, "") for line in block.replace("\\\n", " ").splitlines()]
     lines += re.findall(r"`((?:\.venv/bin/)?headwater [a-z][^`]*)`", page)
     found = [shlex.split(line) for line in lines if re.match(r"(\.venv/bin/)?headwater [a-z]", line)]
     return [words[1:] for words in found]

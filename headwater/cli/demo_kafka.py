@@ -44,11 +44,11 @@ def claims_kafka_command(given: argparse.Namespace) -> int:
     """Start everything, follow the documents, stop everything."""
     folder = demo_folder(demo.NAME, given.state)
     with Stop() as stop:
-        folder.prepare(fresh=given.fresh)
-        notes = begin_notes(folder, demo.members_of(folder, given.members))
-        view = choose_demo_view(_scene(notes), sys.stdout, sys.stderr, plain=given.plain)
-        with closing(view):
-            _play(folder, notes, view, stop=stop, seconds=given.seconds)
+        with folder.alone(fresh=given.fresh):
+            notes = begin_notes(folder, demo.members_of(folder, given.members))
+            view = choose_demo_view(_scene(notes), sys.stdout, sys.stderr, plain=given.plain)
+            with closing(view):
+                _play(folder, notes, view, stop=stop, seconds=given.seconds)
         stop.end()
     return 0
 

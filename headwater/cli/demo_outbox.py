@@ -60,15 +60,15 @@ def outbox_command(given: argparse.Namespace) -> int:
     """Start everything, follow the orders, stop everything."""
     folder = demo_folder(demo.NAME, given.state)
     with Stop() as stop:
-        folder.prepare(fresh=given.fresh)
-        ports = begin_notes(folder).ports
-        demo.write_files(folder, ports)
-        if given.no_kafka:
-            _play_from_log(folder, ports, given=given, stop=stop)
-        else:
-            view = choose_demo_view(SCENE, sys.stdout, sys.stderr, plain=given.plain)
-            with closing(view):
-                _play(folder, ports, view, stop=stop, seconds=given.seconds)
+        with folder.alone(fresh=given.fresh):
+            ports = begin_notes(folder).ports
+            demo.write_files(folder, ports)
+            if given.no_kafka:
+                _play_from_log(folder, ports, given=given, stop=stop)
+            else:
+                view = choose_demo_view(SCENE, sys.stdout, sys.stderr, plain=given.plain)
+                with closing(view):
+                    _play(folder, ports, view, stop=stop, seconds=given.seconds)
         stop.end()
     return 0
 

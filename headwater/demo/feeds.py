@@ -50,7 +50,7 @@ class Feed:
 
     def __init__(self, pulled: Iterator[None]) -> None:
         self._pulled = pulled
-        self._failed: HeadwaterError | None = None
+        self._failed: HeadwaterError | BrokenPipeError | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="demo feed", daemon=True)
 
@@ -74,7 +74,8 @@ class Feed:
             for _ in self._pulled:
                 if self._ended.is_set():
                     return
-        except HeadwaterError as error:
+        except (HeadwaterError, BrokenPipeError) as error:
+            # Also if whoever read what is heard has gone: the caller knows what that means.
             self._failed = error
 
 

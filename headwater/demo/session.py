@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -14,8 +15,10 @@ from typing import Any, Protocol
 from headwater.demo.claims import MOST_AT_ONCE, Office, connected, make_tables
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.services.postgres import EmbeddedPostgres, running_uri
+from headwater.services.running import running_pid, wait_for
 
 STOP_SECONDS = 10.0
+GONE_SECONDS = 45.0
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,31 @@ class DemoFolder:
         """What commands need to find the demo: ` --state DIR`, unless it lives where they look first."""
         return "" if self == demo_folder(self.name, None) else f" --state {self.path}"
 
-    def prepare(self, *, fresh: bool) -> None:
-        """Make the folder, a new one if that is asked for; refuse if the demo runs there."""
-        if running_uri(self.database) is not None:
-            raise ServiceError(
-                "the demo is running already",
-                detail=f"Its Postgres runs in {self.database}.",
-                hint="Stop the other one with Ctrl-C, or give this one a folder of its own with --state DIR.",
-            )
-        if fresh:
-            shutil.rmtree(self.path, ignore_errors=True)
-        self.path.mkdir(parents=True, exist_ok=True)
+    @contextmanager
+    def alone(self, *, fresh: bool) -> Iterator[None]:
+        """Nobody else runs the demo in this folder while the block does; with `fresh` it is a new one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Beside the folder, which may be removed.
+        with self.path.with_name(f"{self.path.name}.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise self._is_running(
+                    "Stop the other one with Ctrl-C, or give this one a folder of its own with --state DIR."
+                ) from None
+            # The services of a demo that was killed a moment ago still end.
+            if not wait_for(self._is_quiet, GONE_SECONDS):
+                raise self._is_running("Stop its services first.")
+            if fresh:
+                shutil.rmtree(self.path, ignore_errors=True)
+            self.path.mkdir(parents=True, exist_ok=True)
+            yield
+
+    def _is_quiet(self) -> bool:
+        return all(running_pid(folder.absolute()) is None for folder in self.path.glob("*/"))
+
+    def _is_running(self, hint: str) -> ServiceError:
+        return ServiceError("the demo is running already", detail=f"It runs in {self.path}.", hint=hint)
 
 
 def demo_folder(name: str, path: Path | None) -> DemoFolder:
@@ -81,14 +98,14 @@ def demo_folder(name: str, path: Path | None) -> DemoFolder:
 @contextmanager
 def demo_database(folder: DemoFolder, *, port: int | None, fresh: bool) -> Iterator[str]:
     """The address of the claims demo's Postgres, with its tables, while the block runs."""
-    folder.prepare(fresh=fresh)
-    server = EmbeddedPostgres(folder.database, port or folder.saved_port())
-    try:
-        folder.port_file.write_text(str(server.port))
-        make_tables(server.uri)
-        yield server.uri
-    finally:
-        server.stop()
+    with folder.alone(fresh=fresh):
+        server = EmbeddedPostgres(folder.database, port or folder.saved_port())
+        try:
+            folder.port_file.write_text(str(server.port))
+            make_tables(server.uri)
+            yield server.uri
+        finally:
+            server.stop()
 
 
 class Worker(Protocol):

@@ -89,8 +89,7 @@ def changelog(reading: Reading) -> exp.Query:
     look = look_at(layers, column("value"), _fields(table), language=table.reads, what="value")
     event = _envelope(layers, look)
     names = names_of(layers, part(look.fast, "schema"), table.after)
-    unchanged = layers.put(unchanged_columns(event.op, event.after, table.after, table.options))
-    event = _mended(layers, event, table, names, unchanged)
+    event, unchanged = _mended(layers, look, event, table, names)
     after, before = _made(layers, event, table, names)
     error = layers.put(_error(look, event, table, before, after))
     half = layers.put(exp.Explode(this=_halves(event, table, error, before, after)))
@@ -111,27 +110,38 @@ def _some(names: Tree) -> Tree:
     return exp.GT(this=call("size", names), expression=number(0))
 
 
-def _mended(layers: Layers, event: Envelope, table: Table, names: Names, unchanged: Tree) -> Envelope:
-    """The event with images without placeholders, pairs and times; most are so as they stand."""
+def _mended(layers: Layers, look: Look, event: Envelope, table: Table, names: Names) -> tuple[Envelope, Tree]:
+    """The event with images without placeholders, pairs and times, and the columns that did not change.
+
+    Most are so as they stand. Those of no connector have decimals as numbers, which are read again to be exact.
+    """
     before = layers.put(_before(event, table)) if table.key else event.before
-    pairs = [
-        call("startswith", call("try_variant_get", part(image, name), "$", "string"), PAIR)
+    unchanged = layers.put(unchanged_columns(event.op, event.after, table.after, table.options))
+    decimals = [
+        part(image, name)
         for image, fields in ((before, table.before), (event.after, table.after))
         for name, shape in fields
         if isinstance(shape, Atom) and shape.is_decimal
     ]
-    is_asked = layers.put(either(_some(names.clocks), _some(unchanged), *pairs))
-    old, new = call("to_json", before), call("to_json", event.after)
-    sent = case((_some(unchanged), left_out(new, unchanged, instead=None if table.key else old)), default=new)
-    texts = layers.put(
-        case((is_asked, each("transform", call("array", old, sent), lambda x: mended(x, names.clocks))))
+    foreign = both(is_null(part(event.source, "connector")), either(*[given(value) for value in decimals]))
+    pairs = [call("startswith", value, PAIR) for value in decimals]
+    is_asked = layers.put(either(_some(names.clocks), _some(unchanged), foreign, *pairs))
+    exact = call("try_parse_json", look.said)
+    old, new = (
+        case(
+            (foreign, call("try_variant_get", exact, f"$.{name}", ANYTHING)),
+            default=call("from_json", call("to_json", image), ANYTHING),
+        )
+        for name, image in (("before", before), ("after", event.after))
     )
+    sent = case((_some(unchanged), left_out(new, unchanged, instead=None if table.key else old)), default=new)
+    maps = layers.put(case((is_asked, call("array", old, sent))))
     images = []
     for place, (image, fields) in enumerate(((before, table.before), (event.after, table.after)), start=1):
         schema = type_text(read_shape(RowOf(fields), table.reads))
-        again = call("from_json", call("element_at", texts, number(place)), schema)
+        again = call("from_json", mended(call("element_at", maps, number(place)), names.clocks), schema)
         images.append(layers.put(case((both(is_asked, given(image)), again), default=image)))
-    return replace(event, before=images[0], after=images[1])
+    return replace(event, before=images[0], after=images[1]), unchanged
 
 
 def _made(layers: Layers, event: Envelope, table: Table, names: Names) -> tuple[Made, Made]:

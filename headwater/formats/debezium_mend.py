@@ -36,39 +36,35 @@ _HOUR = 3_600_000_000
 
 
 def mended(image: Tree, clocks: Tree) -> Tree:
-    """The JSON text of an image, given its JSON text, with decimals and times rewritten."""
+    """The JSON text of an image, given as a map, with decimals and times rewritten."""
 
     def mend(name: Tree, value: Tree) -> Tree:
         said = call("try_variant_get", value, "$", "string")
         factor = call("try_element_at", clocks, name)
         return case(
-            (call("startswith", said, PAIR), cast(_number(value), "variant")),
+            (call("startswith", said, PAIR), cast(_number(said), "variant")),
+            # As a number it would pass through one of 15 digits.
+            (call("startswith", call("schema_of_variant", value), "DECIMAL"), cast(said, "variant")),
             (given(factor), cast(let(_micros(try_cast(said, "bigint"), factor), _clock), "variant")),
             default=value,
         )
 
-    return call("to_json", each_entry("transform_values", call("from_json", image, ANYTHING), mend))
+    return call("to_json", each_entry("transform_values", image, mend))
 
 
 def left_out(image: Tree, unchanged: Tree, *, instead: Tree | None) -> Tree:
-    """The JSON text of an image without the columns that did not change, or with what `instead` has for them.
-
-    The images are JSON texts too.
-    """
-    entries = call("from_json", image, ANYTHING)
-    sent = each_entry("map_filter", entries, lambda k, x: negated(call("array_contains", unchanged, k)))
+    """An image without the columns that did not change, or with what `instead` has for them; all are maps."""
+    sent = each_entry("map_filter", image, lambda k, x: negated(call("array_contains", unchanged, k)))
     if instead is None:
-        return call("to_json", sent)
-    old = each_entry(
-        "map_filter", call("from_json", instead, ANYTHING), lambda k, x: call("array_contains", unchanged, k)
-    )
-    return call("to_json", call("map_concat", sent, first_of(old, call("from_json", "{}", ANYTHING))))
+        return sent
+    old = each_entry("map_filter", instead, lambda k, x: call("array_contains", unchanged, k))
+    return call("map_concat", sent, first_of(old, call("from_json", "{}", ANYTHING)))
 
 
 def _number(pair: Tree) -> Tree:
     """A decimal as `12345.E-2`; the point says that it is no base64."""
-    digits = call("hex", call("try_to_binary", call("try_variant_get", pair, "$.value", "string"), "base64"))
-    power = cast(exp.Neg(this=call("try_variant_get", pair, "$.scale", "int")), "string")
+    digits = call("hex", call("try_to_binary", call("get_json_object", pair, "$.value"), "base64"))
+    power = cast(exp.Neg(this=try_cast(call("get_json_object", pair, "$.scale"), "int")), "string")
     return let(digits, lambda x: concat(unscaled(x), ".E", power))
 
 

@@ -18,7 +18,6 @@ from headwater.formats.trees import (
     both,
     call,
     case,
-    each,
     equals,
     in_list,
     null,
@@ -54,8 +53,7 @@ def _is_placeholder(value: Tree, shape: Shape, options: DebeziumJson) -> Tree | 
     assert isinstance(shape, Atom)
     if shape.name == "binary":
         return in_list(value, [text(form) for form in _coded(word)])
-    said = value if shape.name == "string" else call("try_variant_get", value, "$", "string")
-    return in_list(said, [text(word), text(in_map)])
+    return in_list(value, [text(word), text(in_map)])
 
 
 def _coded(word: str) -> list[str]:
@@ -81,9 +79,7 @@ def _is_array(value: Tree, shape: ArrayOf, options: DebeziumJson) -> Tree | None
             )
             return equals(value, codes)
         case "date":
-            codes = call("array", *[number(code) for code in word.encode()])
-            days = each("transform", value, lambda x: call("try_variant_get", x, "$", "int"))
-            return both(equals(call("size", value), number(len(word.encode()))), equals(days, codes))
+            return equals(value, call("array", *[str(code) for code in word.encode()]))
         case _:
             return None
     only = call("try_element_at", value, number(1))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.formats.debezium_names import NANOS, Names
+from headwater.formats.json_messages import ANYTHING
 from headwater.formats.json_values import careful, json_language, narrow_float
 from headwater.formats.kinds import DebeziumJson, JsonFormat
 from headwater.formats.shapes import ArrayOf, Atom, MapOf, Shape, shape_of, type_text
@@ -94,29 +95,31 @@ def debezium_shape(shape: Shape) -> Shape:
 
 
 def debezium_language(options: DebeziumJson, manner: Manner) -> Language:
-    """How each type is written."""
+    """How each type is written.
+
+    Most are read as text, which takes numbers and texts alike; what is always a number is read as one.
+    """
 
     def leaf(atom: Atom) -> Leaf:
         if atom.is_decimal:
-            return Leaf("variant", lambda raw, bind: _decimal(raw, atom, manner, bind=bind))
+            return Leaf("string", lambda raw, bind: _decimal(raw, atom, manner, bind=bind))
         if atom.name.startswith(_MAP):
-            return Leaf("variant", lambda raw, _: _map(raw, atom))
+            return Leaf("string", lambda raw, _: _map(raw, atom))
         match atom.name:
             case "date":
-                return Leaf("variant", _date)
+                return Leaf("string", _date)
             case "timestamp" | "timestamp_ntz":
-                return Leaf("variant", lambda raw, bind: _timestamp(raw, atom, manner, bind=bind))
+                return Leaf("string", lambda raw, bind: _timestamp(raw, atom, manner, bind=bind))
             case "binary":
                 return Leaf("string", lambda raw, _: _bytes(raw, options), expects=options.binary_mode)
             case "boolean":
-                return Leaf("variant", _truth)
-            case "double":
-                return Leaf("variant", lambda raw, _: call("try_variant_get", raw, "$", "double"))
+                return Leaf("string", lambda raw, _: _truth(raw))
+            case "double" if options.decimal_mode == "string":
+                return Leaf("string", lambda raw, _: try_cast(raw, "double"))
+            case "float" if options.decimal_mode == "string":
+                return Leaf("string", lambda raw, bind: bind(try_cast(raw, "double"), narrow_float))
             case "float":
-                return Leaf(
-                    "variant",
-                    lambda raw, bind: bind(call("try_variant_get", raw, "$", "double"), narrow_float),
-                )
+                return Leaf("double", lambda raw, _: narrow_float(raw))
             case "tinyint":
                 # The parser would take 200 for a byte and make it -56.
                 return Leaf("int", lambda raw, _: try_cast(raw, "tinyint"))
@@ -125,21 +128,10 @@ def debezium_language(options: DebeziumJson, manner: Manner) -> Language:
     return leaf
 
 
-def _said(raw: Tree) -> Tree:
-    return call("try_variant_get", raw, "$", "string")
-
-
-def _truth(raw: Tree, bind: Bind) -> Tree:
+def _truth(raw: Tree) -> Tree:
     """MySQL has 0 and 1."""
-
-    def told(word: Tree) -> Tree:
-        yes, no = (
-            exp.In(this=word.copy(), expressions=[text(w), text(d)])
-            for w, d in (("true", "1"), ("false", "0"))
-        )
-        return case((yes, exp.true()), (no, exp.false()))
-
-    return bind(_said(raw), told)
+    yes, no = (in_list(raw, [text(word), text(digit)]) for word, digit in (("true", "1"), ("false", "0")))
+    return case((yes, exp.true()), (no, exp.false()))
 
 
 def _bytes(raw: Tree, options: DebeziumJson) -> Tree:
@@ -156,27 +148,27 @@ def _map(raw: Tree, atom: Atom) -> Tree:
     shape = shape_of(atom.name)
     assert isinstance(shape, MapOf)
     inner, language = shape.value, json_language(JsonFormat())
-    entries = call("from_json", _said(raw), "map<string,variant>")
+    entries = call("from_json", raw, ANYTHING)
     return each_value(entries, lambda x: typed(careful(x, inner, language), inner, language))
 
 
 def _decimal(raw: Tree, atom: Atom, manner: Manner, *, bind: Bind) -> Tree:
     precision, _ = atom.precision_and_scale
 
-    def from_text(said: Tree, scale: Tree) -> Tree:
+    def from_scale(scale: Tree) -> Tree:
         # Base64 has no point, and comes in fours.
-        is_number = either(is_null(scale), call("contains", said, "."))
-        in_fours = equals(exp.Mod(this=call("length", said), expression=number(4)), number(0))
-        coded = case((both(negated(is_number), in_fours), call("hex", call("try_to_binary", said, "base64"))))
+        is_number = either(is_null(scale), call("contains", raw, "."))
+        in_fours = equals(exp.Mod(this=call("length", raw), expression=number(4)), number(0))
+        coded = case((both(negated(is_number), in_fours), call("hex", call("try_to_binary", raw, "base64"))))
         return bind(
             coded,
             lambda digits: case(
                 (given(digits), try_cast(concat(unscaled(digits, precision), "E-", scale), atom.name)),
-                (is_number, try_cast(said, atom.name)),
+                (is_number, try_cast(raw, atom.name)),
             ),
         )
 
-    return bind(manner.scale, lambda scale: bind(_said(raw), lambda said: from_text(said, scale)))
+    return bind(manner.scale, from_scale)
 
 
 def unscaled(digits: Tree, precision: int = 38) -> Tree:
@@ -202,36 +194,30 @@ def unscaled(digits: Tree, precision: int = 38) -> Tree:
 
 
 def _date(raw: Tree, bind: Bind) -> Tree:
-    def from_days(days: Tree) -> Tree:
-        said = _said(raw)
-        iso = case((like_pattern(said, _DATE), try_cast(call("left", said, number(10)), "date")))
-        return case((given(days), call("date_from_unix_date", days)), default=iso)
-
-    return bind(call("try_variant_get", raw, "$", "int"), from_days)
+    iso = case((like_pattern(raw, _DATE), try_cast(call("left", raw, number(10)), "date")))
+    return bind(
+        try_cast(raw, "int"),
+        lambda days: case((given(days), call("date_from_unix_date", days)), default=iso),
+    )
 
 
 def _timestamp(raw: Tree, atom: Atom, manner: Manner, *, bind: Bind) -> Tree:
     is_local = atom.name == "timestamp_ntz"
     pattern = _STAMP + ("Z?$" if is_local else r"(Z|[+-]\d\d:\d\d)$")
+    iso = case((like_pattern(raw, pattern), try_cast(raw, atom.name)))
 
-    def from_number(count: Tree) -> Tree:
-        said = _said(raw)
-        iso = case((like_pattern(said, pattern), try_cast(said, atom.name)))
-        return case((given(count), _from_count(count)), default=iso)
-
-    def _from_count(count: Tree) -> Tree:
+    def from_count(count: Tree) -> Tree:
         rest = exp.Paren(this=exp.Sub(this=count.copy(), expression=call("pmod", count, number(1000))))
         nanos = exp.IntDiv(this=rest, expression=number(1000))
         whole = call("try_multiply", count, manner.factor)
         micros = case((equals(manner.factor, number(NANOS)), nanos), default=whole)
-        return bind(
-            micros,
-            lambda x: case(
-                (exp.LTE(this=call("abs", x), expression=manner.most.copy()), moment(x, is_local=is_local))
-            ),
-        )
+        return bind(micros, lambda x: case((given(count), from_micros(x)), default=iso))
 
-    return bind(call("try_variant_get", raw, "$", "bigint"), from_number)
+    def from_micros(x: Tree) -> Tree:
+        is_time = exp.LTE(this=call("abs", x), expression=manner.most.copy())
+        return case((is_time, moment(x, is_local=is_local)))
+
+    return bind(try_cast(raw, "bigint"), from_count)
 
 
 def moment(count: Tree, *, is_local: bool) -> Tree:

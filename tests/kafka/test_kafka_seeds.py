@@ -101,20 +101,10 @@ def live_is_true(running: Pipeline, database: Database) -> bool:
     return {row[0]: row[2] for row in rows(running, query)} == dict(wanted)
 
 
-def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
-    registered: Callable[[str], str],
-    kafka: SharedKafka,
-    opensearch: SharedOpenSearch,
-    database: Database,
-    tmp_path: Path,
-) -> None:
-    make_claims(database.uri)
-    server, index = registered("register-postgres.json"), opensearch.index("costs")
-    topic = f"{server}.claims.accident_claims"
-    seen = command(
-        "tail", topic, "--from-beginning", "--max", "3", "--property", f"bootstrap.servers={kafka.address}"
-    )
-    assert seen.code == 0, seen.err
+def costs_script(
+    kafka: SharedKafka, opensearch: SharedOpenSearch, database: Database, *, topic: str, index: str
+) -> str:
+    """The statements as they were written, but for addresses and names."""
     statements = [
         seeds.CATALOG,
         seeds.CLAIMS_LIKE,
@@ -135,6 +125,24 @@ def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
     }.items():
         assert old in text
         text = text.replace(old, new)
+    return text
+
+
+def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
+    registered: Callable[[str], str],
+    kafka: SharedKafka,
+    opensearch: SharedOpenSearch,
+    database: Database,
+    tmp_path: Path,
+) -> None:
+    make_claims(database.uri)
+    server, index = registered("register-postgres.json"), opensearch.index("costs")
+    topic = f"{server}.claims.accident_claims"
+    seen = command(
+        "tail", topic, "--from-beginning", "--max", "3", "--property", f"bootstrap.servers={kafka.address}"
+    )
+    assert seen.code == 0, seen.err
+    text = costs_script(kafka, opensearch, database, topic=topic, index=index)
     with pipeline(text, tmp_path) as running:
 
         def is_true() -> bool:

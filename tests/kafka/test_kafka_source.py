@@ -6,6 +6,7 @@ Oracle: what was written to the topics.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,16 @@ pytestmark = pytest.mark.services
 SECONDS = 30.0
 
 
-def table(
-    kafka: SharedKafka, topic: str, name: str = "t", *, anew: bool = False, **options: str
-) -> SourceTable:
+def table(kafka: SharedKafka, topic: str, name: str = "t", **options: str) -> SourceTable:
     given = {"topic": topic, "properties.bootstrap.servers": kafka.address, "format": "raw"}
     given |= {"scan.startup.mode": "earliest-offset"} | {k.replace("_", "-"): v for k, v in options.items()}
     read = read_options(KafkaOptions, given, owner="connector 'kafka'", place=None)
-    return SourceTable(name, Schema((Column("line", "string"),)), read, anew=anew)
+    return SourceTable(name, Schema((Column("line", "string"),)), read)
+
+
+def anew(declared: SourceTable) -> SourceTable:
+    """A table of which the pipeline holds nothing."""
+    return replace(declared, anew=True)
 
 
 def opened(folder: Path, *tables: SourceTable, after: Position | None = None) -> KafkaSource:
@@ -100,12 +104,12 @@ def test_a_first_batch_that_was_interrupted_is_not_read_a_third_time(
         "scan.startup.mode": "specific-offsets",
         "scan.startup.specific-offsets": "partition:0,offset:1",
     }
-    source = opened(tmp_path, table(kafka, topic, anew=True, **options))
+    source = opened(tmp_path, anew(table(kafka, topic, **options)))
     first = source.read(None, 100, wait=SECONDS)
     assert first is not None and values(first) == [b"b", b"c"]
     source.close()
     kafka.write(topic, [b"d"])
-    again = opened(tmp_path, table(kafka, topic, anew=True, **options))
+    again = opened(tmp_path, anew(table(kafka, topic, **options)))
     assert [v for d in upto_now(again, None) for v in values(d)] == [b"b", b"c", b"d"]
     again.close()
 
@@ -121,7 +125,7 @@ def test_a_table_that_is_read_anew_gets_each_message_once_and_one_that_left_none
     kafka.write(topic, [b"c"])
     assert source.read(last, 100, wait=SECONDS) is not None  # delivered, and stopped at
     source.close()
-    again = opened(tmp_path, table(kafka, topic, "one", anew=True), after=last)
+    again = opened(tmp_path, anew(table(kafka, topic, "one")), after=last)
     found = upto_now(again, last)
     assert [v for d in found for v in values(d, "one")] == [b"a", b"b", b"c"]
     assert not any("two" in d.messages for d in found)
