@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import partial
 
 from headwater.cli.demo_board import Scene
-from headwater.cli.demo_lines import DemoView, choose_demo_view
+from headwater.cli.demo_lines import DemoView, choose_demo_view, say_waiting
 from headwater.cli.demo_sheet import crosstab
 from headwater.cli.run import follow, opened
 from headwater.cli.stop import Stop
@@ -44,7 +44,7 @@ def claims_kafka_command(given: argparse.Namespace) -> int:
     """Start everything, follow the documents, stop everything."""
     folder = demo_folder(demo.NAME, given.state)
     with Stop() as stop:
-        with folder.alone(fresh=given.fresh):
+        with folder.alone(fresh=given.fresh, waits=say_waiting):
             notes = begin_notes(folder, demo.members_of(folder, given.members))
             view = choose_demo_view(_scene(notes), sys.stdout, sys.stderr, plain=given.plain)
             with closing(view):

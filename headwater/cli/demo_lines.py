@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
@@ -37,6 +38,11 @@ class DemoView(View, Protocol):
 
     def ending(self) -> None:
         """The pipeline has stopped, the services are about to."""
+
+
+def say_waiting() -> None:
+    """Say why nothing starts yet."""
+    print("the services of the last run still end ...", file=sys.stderr, flush=True)
 
 
 def choose_demo_view(scene: Scene, out: TextIO, notes: TextIO, *, plain: bool) -> DemoView:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from headwater.cli.answer import Row, rows_of
 from headwater.cli.demo_board import Board, Scene
-from headwater.cli.demo_lines import DemoView, choose_demo_view
+from headwater.cli.demo_lines import DemoView, choose_demo_view, say_waiting
 from headwater.cli.demo_sheet import Rows
 from headwater.cli.lines import signed_rows
 from headwater.cli.render import choose_view
@@ -60,7 +60,7 @@ def outbox_command(given: argparse.Namespace) -> int:
     """Start everything, follow the orders, stop everything."""
     folder = demo_folder(demo.NAME, given.state)
     with Stop() as stop:
-        with folder.alone(fresh=given.fresh):
+        with folder.alone(fresh=given.fresh, waits=say_waiting):
             ports = begin_notes(folder).ports
             demo.write_files(folder, ports)
             if given.no_kafka:

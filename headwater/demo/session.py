@@ -64,8 +64,11 @@ class DemoFolder:
         return "" if self == demo_folder(self.name, None) else f" --state {self.path}"
 
     @contextmanager
-    def alone(self, *, fresh: bool) -> Iterator[None]:
-        """Nobody else runs the demo in this folder while the block does; with `fresh` it is a new one."""
+    def alone(self, *, fresh: bool, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Nobody else runs the demo in this folder while the block does; with `fresh` it is a new one.
+
+        `waits` is called if the services of a demo that was killed a moment ago still have to end.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Beside the folder, which may be removed.
         with self.path.with_name(f"{self.path.name}.lock").open("a") as lock:
@@ -75,7 +78,8 @@ class DemoFolder:
                 raise self._is_running(
                     "Stop the other one with Ctrl-C, or give this one a folder of its own with --state DIR."
                 ) from None
-            # The services of a demo that was killed a moment ago still end.
+            if not self._is_quiet():
+                waits()
             if not wait_for(self._is_quiet, GONE_SECONDS):
                 raise self._is_running("Stop its services first.")
             if fresh:

@@ -100,7 +100,7 @@ def changelog(reading: Reading) -> exp.Query:
         error,
         debezium_metadata(look.said, source=event.source, ts_ms=event.ts_ms),
         case((both(equals(half, number(1)), _some(unchanged)), unchanged)) if table.key else None,
-        _source_at(event),
+        source_at(event),
         part(event.source, "ts_ms"),
     )
     return events_query(layers, reading, events, where=_has_event())
@@ -117,11 +117,12 @@ def _mended(layers: Layers, look: Look, event: Envelope, table: Table, names: Na
     """
     before = layers.put(_before(event, table)) if table.key else event.before
     unchanged = layers.put(unchanged_columns(event.op, event.after, table.after, table.options))
+    names_of_decimals = [n for n, shape in table.after if isinstance(shape, Atom) and shape.is_decimal]
     decimals = [
         part(image, name)
         for image, fields in ((before, table.before), (event.after, table.after))
-        for name, shape in fields
-        if isinstance(shape, Atom) and shape.is_decimal
+        for name, _ in fields
+        if name in names_of_decimals
     ]
     foreign = both(is_null(part(event.source, "connector")), either(*[given(value) for value in decimals]))
     pairs = [call("startswith", value, PAIR) for value in decimals]
@@ -139,7 +140,7 @@ def _mended(layers: Layers, look: Look, event: Envelope, table: Table, names: Na
     images = []
     for place, (image, fields) in enumerate(((before, table.before), (event.after, table.after)), start=1):
         schema = type_text(read_shape(RowOf(fields), table.reads))
-        again = call("from_json", mended(call("element_at", maps, number(place)), names.clocks), schema)
+        again = call("from_json", mended(call("element_at", maps, number(place)), names.clocks, names_of_decimals), schema)
         images.append(layers.put(case((both(is_asked, given(image)), again), default=image)))
     return replace(event, before=images[0], after=images[1]), unchanged
 
@@ -334,7 +335,7 @@ def _kind(event: Envelope, table: Table, half: Tree) -> Tree:
     )
 
 
-def _source_at(event: Envelope) -> Tree:
+def source_at(event: Envelope) -> Tree:
     """Where an event stands in the log of its database; rows of a snapshot stand nowhere.
 
     Of Postgres the commit before the event's transaction comes first: the place of the event alone goes back and

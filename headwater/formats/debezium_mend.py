@@ -35,8 +35,9 @@ PAIR = '{"scale"'
 _HOUR = 3_600_000_000
 
 
-def mended(image: Tree, clocks: Tree) -> Tree:
+def mended(image: Tree, clocks: Tree, decimals: list[str]) -> Tree:
     """The JSON text of an image, given as a map, with decimals and times rewritten."""
+    numbers = call("array", *decimals)
 
     def mend(name: Tree, value: Tree) -> Tree:
         said = call("try_variant_get", value, "$", "string")
@@ -44,7 +45,7 @@ def mended(image: Tree, clocks: Tree) -> Tree:
         return case(
             (call("startswith", said, PAIR), cast(_number(said), "variant")),
             # As a number it would pass through one of 15 digits.
-            (call("startswith", call("schema_of_variant", value), "DECIMAL"), cast(said, "variant")),
+            (call("array_contains", numbers, name), cast(said, "variant")),
             (given(factor), cast(let(_micros(try_cast(said, "bigint"), factor), _clock), "variant")),
             default=value,
         )

@@ -17,11 +17,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.formats.debezium import changelog
+from headwater.formats.debezium_plain import UNREAD, plain_changelog
 from headwater.formats.metadata import METADATA
 from headwater.formats.outputs import Reading
 from headwater.formats.rows import appended, upserted
 
-__all__ = ["METADATA", "Reading", "decoding"]
+__all__ = ["METADATA", "UNREAD", "Reading", "decoding", "quick_decoding"]
 
 
 def decoding(reading: Reading) -> exp.Query:
@@ -33,3 +34,8 @@ def decoding(reading: Reading) -> exp.Query:
             return upserted(reading)
         case "changelog":
             return changelog(reading)
+
+
+def quick_decoding(reading: Reading) -> exp.Query | None:
+    """A shorter query for messages as most are, None if there is none: rows it cannot tell have the error `UNREAD`."""
+    return plain_changelog(reading) if reading.kind == "changelog" else None

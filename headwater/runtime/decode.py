@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.errors import SourceError
+from headwater.formats.decode import UNREAD
 from headwater.log.events import DELETE, INSERT, KIND, SEQ, UNCHANGED, WEIGHTS, Events, Messages
 from headwater.log.repeats import HASH, OFFSET, PARTITION, SOURCE_AT, SOURCE_MS, TOPIC, Marks, new_events
 from headwater.runtime.program import TableNode
@@ -47,17 +48,18 @@ class Decoder:
     """Decodes the messages of a program's tables; the text of each is made once."""
 
     engine: Engine
-    _texts: dict[str, str] = field(default_factory=dict)
+    _decodings: dict[str, Decoding] = field(default_factory=dict)
+    _texts: dict[int, str] = field(default_factory=dict)
 
     def decode(self, node: TableNode, messages: Messages, marks: Marks) -> Decoded:
         """The events of some messages of a table, given the marks before them."""
-        assert node.type.decoding is not None
-        decoding = node.type.decoding(node.table)
+        decoding = self._decoding(node)
         self.engine.register("messages", self._frame(messages))
-        frame = self.engine.spark.sql(self._text(node, decoding))
-        # Few messages are one task on local rows; many are written by the executors that read them.
-        made = frame.toArrow().combine_chunks() if messages.rows is not None else self.engine.saved(frame)
+        made = self._made(decoding.quick or decoding.query, messages)
         told = _told(made)
+        if decoding.quick is not None and pc.any(pc.equal(told[ERROR], UNREAD)).as_py():
+            made = self._made(decoding.query, messages)
+            told = _told(made)
         bad = told.filter(pc.is_valid(told[ERROR]))
         if len(bad) and not decoding.parks:
             raise _unreadable(decoding, _rows(made, pc.is_valid(told[ERROR])).slice(0, 1))
@@ -84,10 +86,25 @@ class Decoder:
         reader = reader.option("includeHeaders", "true").option("failOnDataLoss", "true")
         return reader.options(**{f"kafka.{name}": text for name, text in messages.properties.items()}).load()
 
-    def _text(self, node: TableNode, decoding: Decoding) -> str:
-        known = self._texts.get(node.name)
+    def _made(self, query: exp.Query, messages: Messages) -> pa.Table | Files:
+        """The decoded rows: few messages are one task on local rows, many are written by whoever reads them."""
+        frame = self.engine.spark.sql(self._text(query))
+        return frame.toArrow().combine_chunks() if messages.rows is not None else self.engine.saved(frame)
+
+    def _text(self, query: exp.Query) -> str:
+        if id(query) not in self._texts:
+            self._texts[id(query)] = to_text(query)
+        return self._texts[id(query)]
+
+    def _decoding(self, node: TableNode) -> Decoding:
+        """How a table's messages are read; its queries are kept, so that their ids stay their own."""
+        known = self._decodings.get(node.name)
         if known is None:
-            known = self._texts[node.name] = to_text(_with_weights(decoding.query, node.schema))
+            assert node.type.decoding is not None
+            made = node.type.decoding(node.table)
+            quick = _with_weights(made.quick, node.schema) if made.quick is not None else None
+            known = replace(made, query=_with_weights(made.query, node.schema), quick=quick)
+            self._decodings[node.name] = known
         return known
 
 

@@ -94,6 +94,8 @@ class Decoding:
     """How the messages of a table become its events: a query over the relation `messages`."""
 
     query: exp.Query
+    quick: exp.Query | None = None
+    """A shorter query that reads what most messages are, and marks the others with the error `unread`."""
     parks: bool = False
     """True if messages that cannot be read go to headwater.dead_letters; else they stop the pipeline."""
     subject: str = ""

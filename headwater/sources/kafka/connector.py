@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from headwater.errors import HeadwaterError, OptionError, SqlError
-from headwater.formats.decode import METADATA, Reading, decoding
+from headwater.formats.decode import METADATA, Reading, decoding, quick_decoding
 from headwater.formats.options import DebeziumJson, formats_of
 from headwater.kafka.properties import cluster_of
 from headwater.options import revealed
@@ -34,9 +34,10 @@ def _decoding(table: SourceTable) -> Decoding:
     kind: Literal["append", "changelog", "upsert"] = (
         "upsert" if is_upsert else "changelog" if is_changelog else "append"
     )
-    query = decoding(Reading(table.schema, formats, table.metadata, kind))
+    reading = Reading(table.schema, formats, table.metadata, kind)
     subject = f"topic '{options.topic}'" if options.topic else f"the topics that fit '{options.pattern}'"
-    return Decoding(query, options.errors == "dead-letter", subject)
+    parks = options.errors == "dead-letter"
+    return Decoding(decoding(reading), quick_decoding(reading), parks=parks, subject=subject)
 
 
 def _describe(options: TopicOptions) -> Schema:
