@@ -80,7 +80,7 @@ def plain_changelog(reading: Reading) -> exp.Query | None:
     goes, comes = (DELETE_KEY, UPSERT) if key else (DELETE, INSERT)
     is_old = equals(half, number(0))
     events = Events(
-        {name: case((is_old, part(event.before, name)), default=part(event.after, name)) for name in names},
+        {name: _value(event, name, is_old, is_told=not key or name in key) for name in names},
         case((is_old, text(goes)), default=text(comes)),
         half,
         error,
@@ -113,6 +113,12 @@ def _is_plain(said: Tree, fast: Tree, event: Envelope, key: tuple[str, ...]) -> 
         is_whole,
     )
     return call("coalesce", found, exp.false())
+
+
+def _value(event: Envelope, name: str, is_old: Tree, *, is_told: bool) -> Tree:
+    """A column of what goes or comes; of what goes by its key nothing else is told."""
+    old, new = part(event.before, name), part(event.after, name)
+    return case((is_old, old), default=new) if is_told else case((negated(is_old), new))
 
 
 def _halves(event: Envelope, error: Tree, key: tuple[str, ...]) -> Tree:
