@@ -60,7 +60,7 @@ def plain_changelog(reading: Reading) -> exp.Query | None:
     has_value_metadata = any(name.startswith("value.") for name in reading.metadata.values())
     columns = [c for c in reading.schema if c.name not in reading.metadata]
     is_plain = all(c.type in PLAIN for c in columns) and not has_value_metadata
-    if not is_plain or options.ignore_parse_errors:
+    if not is_plain or options.ignore_parse_errors or options.unavailable != _MARKS[0]:
         return None
     names, key = [c.name for c in columns], reading.schema.key
     layers = Layers("messages")
