@@ -40,36 +40,31 @@ ODD = [
 ]
 
 
+def event(dice: random.Random, number: int) -> bytes:
+    """An event of some kind, most probably a good one."""
+    row: dict[str, Any] = {
+        "id": dice.randint(1, 5),
+        "Name": dice.choice(["a", None, "ü"]),
+        "x": dice.random(),
+    }
+    row["ok"] = True
+    if dice.random() < 0.3:
+        row[dice.choice(["id", "Name", "x", "ok"])] = dice.choice(ODD)
+    if dice.random() < 0.1:
+        row.pop("x", None)
+    op = dice.choice("crudtmx")
+    old = dict(row) | {"id": dice.randint(1, 5)} if dice.random() < 0.7 else None
+    said: dict[str, Any] = {"before": old if op in "ud" else None, "after": None if op in "dtm" else row}
+    source = {"connector": "postgresql", "ts_ms": number, "sequence": f'[null,"{number}"]', "table": "t"}
+    said |= {"op": op, "source": source}
+    return json.dumps({"schema": None, "payload": said} if dice.random() < 0.1 else said).encode()
+
+
 def messages() -> pa.Table:
-    """Events of every kind, most of them good, some with values nobody expects."""
+    """Events of every kind, some with values nobody expects, and what is no event at all."""
     dice = random.Random(7)
     values: list[bytes | None] = [None, b"", b"null", b"{}", b"[]", b"oh", b'{"op": "c"}', b'{"op": "c"} x']
-    for number in range(600):
-        row: dict[str, Any] = {
-            "id": dice.randint(1, 5),
-            "Name": dice.choice(["a", None, "ü"]),
-            "x": dice.random(),
-            "ok": True,
-        }
-        if dice.random() < 0.3:
-            row[dice.choice(["id", "Name", "x", "ok"])] = dice.choice(ODD)
-        if dice.random() < 0.1:
-            row.pop("x", None)
-        op = dice.choice("crudtm" + "x")
-        old = dict(row) | {"id": dice.randint(1, 5)} if dice.random() < 0.7 else None
-        event: dict[str, Any] = {
-            "before": old if op in "ud" else None,
-            "after": None if op in "dtm" else row,
-            "op": op,
-        }
-        event["source"] = {
-            "connector": "postgresql",
-            "ts_ms": number,
-            "sequence": f'[null,"{number}"]',
-            "table": "t",
-        }
-        said = {"schema": None, "payload": event} if dice.random() < 0.1 else event
-        values.append(json.dumps(said).encode())
+    values += [event(dice, number) for number in range(600)]
     count = len(values)
     columns: dict[str, list[Any]] = {
         "topic": ["t"] * count,
