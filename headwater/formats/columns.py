@@ -23,10 +23,15 @@ class Field:
 
 @dataclass(frozen=True)
 class Made:
-    """Typed values in the order of their fields, and what is wrong with one of them, NULL if nothing is."""
+    """Typed values in the order of their fields, and what can be wrong with them: conditions and complaints."""
 
     values: tuple[Tree, ...]
-    wrong: Tree
+    wrongs: tuple[tuple[Tree, Tree], ...]
+
+    @property
+    def wrong(self) -> Tree:
+        """The first complaint, NULL if there is none."""
+        return case(*self.wrongs) if self.wrongs else null("string")
 
 
 def make(layers: Layers, fields: Sequence[Field]) -> Made:
@@ -40,4 +45,4 @@ def make(layers: Layers, fields: Sequence[Field]) -> Made:
         wrong = misfits(field.raw, field.shape, field.language, value=value)
         if wrong is not None:
             branches.append((wrong, complaint(field.raw, field.shape, field.language, path=field.path)))
-    return Made(tuple(values), layers.put(case(*branches)) if branches else null("string"))
+    return Made(tuple(values), tuple(branches))

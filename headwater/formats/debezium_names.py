@@ -8,18 +8,19 @@ from headwater.formats.json_messages import Fields
 from headwater.formats.layers import Layers
 from headwater.formats.shapes import ArrayOf, Atom, MapOf, RowOf
 from headwater.formats.trees import (
+    Body,
     Tree,
     call,
     case,
     each,
     each_entry,
-    each_value,
     equals,
     first_of,
     given,
     let,
     number,
     part,
+    row,
     text,
 )
 
@@ -51,30 +52,46 @@ class Names:
 
     known: Tree
     """All of it."""
-    units: Tree
-    """How many microseconds one of a timestamp's unit has."""
-    scales: Tree
-    """The scale of decimals that are written as unscaled numbers."""
-    clocks: Tree
-    """How many microseconds one of a time's unit has, for columns of text."""
+
+    @property
+    def units(self) -> Tree:
+        """How many microseconds one of a timestamp's unit has."""
+        return part(self.known, "units")
+
+    @property
+    def scales(self) -> Tree:
+        """The scale of decimals that are written as unscaled numbers."""
+        return part(self.known, "scales")
+
+    @property
+    def clocks(self) -> Tree:
+        """How many microseconds one of a time's unit has, for columns of text."""
+        return part(self.known, "clocks")
 
 
 def names_of(layers: Layers, schema: Tree, fields: Fields) -> Names:
     """What is known of the columns; an array's is what is known of its elements."""
     images = each("filter", part(schema, "fields"), lambda x: equals(part(x, "field"), text("after")))
     columns = part(call("try_element_at", images, number(1)), "fields")
-    named = let(
-        columns, lambda x: call("map_from_arrays", each("transform", x, lambda f: part(f, "field")), x)
-    )
-    known = layers.put(case((given(schema), named)))
-    units = layers.put(each_value(known, lambda m: _factor(_STAMPS, m)))
-    scales = layers.put(each_value(known, _scale))
     texts = call("array", *[name for name, shape in fields if shape == _TEXT])
-    timed = each_entry("map_filter", known, lambda name, _: call("array_contains", texts, name))
-    clocks = each_entry(
-        "map_filter", each_value(timed, lambda m: _factor(_CLOCKS, m)), lambda _, factor: given(factor)
-    )
-    return Names(known, units, scales, layers.put(clocks))
+
+    def told(columns: Tree) -> Tree:
+        timed = each("filter", columns, lambda f: call("array_contains", texts, part(f, "field")))
+        clocks = _by_name(timed, lambda f: _factor(_CLOCKS, f))
+        return row(
+            [
+                ("units", _by_name(columns, lambda f: _factor(_STAMPS, f))),
+                ("scales", _by_name(columns, _scale)),
+                ("clocks", each_entry("map_filter", clocks, lambda _, factor: given(factor))),
+            ]
+        )
+
+    return Names(layers.put(case((given(schema), let(columns, told)))))
+
+
+def _by_name(columns: Tree, body: Body) -> Tree:
+    names = each("transform", columns, lambda f: part(f, "field"))
+    return call("map_from_arrays", names, each("transform", columns, body))
 
 
 def _name(meaning: Tree) -> Tree:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.formats.debezium import Envelope, source_at
+from headwater.formats.debezium_event import Envelope, source_at
 from headwater.formats.json_messages import WRONG, from_json
 from headwater.formats.kinds import DebeziumJson
 from headwater.formats.layers import Layers
@@ -48,7 +48,7 @@ _TEXT, _LONG = Atom("string"), Atom("bigint")
 _SOURCE = RowOf(
     (
         *((name, _TEXT) for name in ("connector", "sequence", "file")),
-        *((name, _LONG) for name in ("ts_ms", "pos", "row")),
+        *((name, _LONG) for name in ("ts_ms", "lsn", "pos", "row")),
     )
 )
 
@@ -86,7 +86,7 @@ def plain_changelog(reading: Reading) -> exp.Query | None:
         error,
         broker_metadata(),
         None,
-        source_at(event),
+        source_at(event.op, event.source),
         event.ts_ms,
     )
     return events_query(layers, reading, events, where=_has_event())

@@ -17,23 +17,18 @@ from headwater.formats.trees import (
     Tree,
     both,
     call,
-    case,
     equals,
     in_list,
-    null,
     number,
     part,
     text,
 )
 
 
-def unchanged_columns(op: Tree, image: Tree, fields: Fields, options: DebeziumJson) -> Tree:
-    """The names of the columns of an update that hold a placeholder; NULL for all but updates."""
+def placeholders(image: Tree, fields: Fields, options: DebeziumJson) -> list[tuple[str, Tree]]:
+    """The columns that can hold a placeholder, and the condition that they do."""
     found = [(name, _is_placeholder(part(image, name), shape, options)) for name, shape in fields]
-    names = [case((condition, text(name))) for name, condition in found if condition is not None]
-    if not names:
-        return null("array<string>")
-    return case((equals(op, text("u")), call("array_compact", call("array", *names))))
+    return [(name, condition) for name, condition in found if condition is not None]
 
 
 def _can_be_left_out(shape: Shape) -> bool:

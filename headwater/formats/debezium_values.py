@@ -37,10 +37,10 @@ from headwater.formats.trees import (
 )
 from headwater.formats.values import Bind, Language, Leaf, typed
 
-_LAST_OF_MYSQL = 253_402_300_799_999_999
-"""The end of the year 9999; a time beyond it was read in a wrong unit."""
-_LAST_OF_POSTGRES = 9_223_372_036_825_199_999
-"""From the next on the connector means infinity."""
+_END_OF_MILLIS = 253_402_300_800_000
+"""The year 10000; no database has a time beyond it in milliseconds, so it was one in microseconds."""
+_INFINITY = 9_223_372_036_825_200_000
+"""What the connector of Postgres writes for it."""
 _DATE = r"^\d{4}-\d\d-\d\dZ?$"
 _STAMP = r"^[+-]?\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?"
 _MAP = "map<"
@@ -54,39 +54,27 @@ class Manner:
     """The scale of a decimal that is written as base64 of an unscaled number, as text; NULL if it is a plain number."""
     factor: Tree
     """How many microseconds one of a time's unit has, zero for nanoseconds; NULL if the unit is not known."""
-    most: Tree
-    """More microseconds than this are no time."""
 
 
-@dataclass(frozen=True)
-class Defaults:
-    """How the messages that carry no schema are written, by the options or by the database they come from."""
+def manner_of(name: str, shape: Shape, names: Names, *, connector: Tree, options: DebeziumJson) -> Manner:
+    """How a column is written: as the message's schema tells, or else as the options say or the database is known for.
 
-    plain: Tree
-    factor: Tree
-    most: Tree
-
-
-def defaults_of(options: DebeziumJson, connector: Tree) -> Defaults:
-    """What holds for a message; one of no connector is not Debezium's own: Flink writes it, and plainly."""
-    plain: Tree = exp.true() if options.decimal_mode in ("string", "double") else exp.false()
-    if options.decimal_mode is None:
-        plain = is_null(connector)
-    fixed = {"connect": 1000, "microseconds": 1, "nanoseconds": NANOS}.get(options.time_mode or "")
-    is_mysql = in_list(connector, [text("mysql"), text("mariadb")])
-    by_database = case((equals(connector, text("postgresql")), number(1)), (is_mysql, number(1000)))
-    most = case((is_mysql, number(_LAST_OF_MYSQL)), default=number(_LAST_OF_POSTGRES))
-    return Defaults(plain, by_database if fixed is None else number(fixed), most)
-
-
-def manner_of(name: str, shape: Shape, names: Names, defaults: Defaults) -> Manner:
-    """How a column is written: as the message's schema tells, or else as is the default."""
+    A message of no connector is not Debezium's own: Flink writes it, and plainly.
+    """
     atom = shape.element if isinstance(shape, ArrayOf) else shape
     scale: Tree = null("string")
     if isinstance(atom, Atom) and atom.is_decimal:
-        declared = case((negated(defaults.plain), text(str(atom.precision_and_scale[1]))))
+        declared = text(str(atom.precision_and_scale[1]))
+        if options.decimal_mode in ("string", "double"):
+            declared = null("string")
+        elif options.decimal_mode is None:
+            declared = case((given(connector), declared))
         scale = case((is_null(names.known), declared), default=call("try_element_at", names.scales, name))
-    return Manner(scale, first_of(call("try_element_at", names.units, name), defaults.factor), defaults.most)
+    fixed = {"connect": 1000, "microseconds": 1, "nanoseconds": NANOS}.get(options.time_mode or "")
+    is_mysql = in_list(connector, [text("mysql"), text("mariadb")])
+    by_database = case((equals(connector, text("postgresql")), number(1)), (is_mysql, number(1000)))
+    factor = by_database if fixed is None else number(fixed)
+    return Manner(scale, first_of(call("try_element_at", names.units, name), factor))
 
 
 def debezium_shape(shape: Shape) -> Shape:
@@ -154,21 +142,19 @@ def _map(raw: Tree, atom: Atom) -> Tree:
 
 def _decimal(raw: Tree, atom: Atom, manner: Manner, *, bind: Bind) -> Tree:
     precision, _ = atom.precision_and_scale
+    # Base64 has no point, and comes in fours.
+    in_fours = equals(exp.Mod(this=call("length", raw), expression=number(4)), number(0))
+    can_be_coded = both(negated(call("contains", raw, ".")), in_fours)
+    coded = case((can_be_coded, call("hex", call("try_to_binary", raw, "base64"))))
 
-    def from_scale(scale: Tree) -> Tree:
-        # Base64 has no point, and comes in fours.
+    def converted(digits: Tree, scale: Tree) -> Tree:
         is_number = either(is_null(scale), call("contains", raw, "."))
-        in_fours = equals(exp.Mod(this=call("length", raw), expression=number(4)), number(0))
-        coded = case((both(negated(is_number), in_fours), call("hex", call("try_to_binary", raw, "base64"))))
-        return bind(
-            coded,
-            lambda digits: case(
-                (given(digits), try_cast(concat(unscaled(digits, precision), "E-", scale), atom.name)),
-                (is_number, try_cast(raw, atom.name)),
-            ),
+        return case(
+            (is_number, try_cast(raw, atom.name)),
+            default=try_cast(concat(unscaled(digits, precision), "E-", scale), atom.name),
         )
 
-    return bind(manner.scale, from_scale)
+    return bind(coded, lambda digits: bind(manner.scale, lambda scale: converted(digits, scale)))
 
 
 def unscaled(digits: Tree, precision: int = 38) -> Tree:
@@ -206,18 +192,19 @@ def _timestamp(raw: Tree, atom: Atom, manner: Manner, *, bind: Bind) -> Tree:
     pattern = _STAMP + ("Z?$" if is_local else r"(Z|[+-]\d\d:\d\d)$")
     iso = case((like_pattern(raw, pattern), try_cast(raw, atom.name)))
 
-    def from_count(count: Tree) -> Tree:
+    def converted(count: Tree, factor: Tree) -> Tree:
         rest = exp.Paren(this=exp.Sub(this=count.copy(), expression=call("pmod", count, number(1000))))
-        nanos = exp.IntDiv(this=rest, expression=number(1000))
-        whole = call("try_multiply", count, manner.factor)
-        micros = case((equals(manner.factor, number(NANOS)), nanos), default=whole)
-        return bind(micros, lambda x: case((given(count), from_micros(x)), default=iso))
+        micros = case(
+            (equals(factor, number(NANOS)), exp.IntDiv(this=rest, expression=number(1000))),
+            default=call("try_multiply", count, factor),
+        )
+        end = case((equals(factor, number(1000)), number(_END_OF_MILLIS)), default=number(_INFINITY))
+        is_time = exp.LT(this=call("abs", count), expression=end)
+        return case((is_null(count), iso), (is_time, moment(micros, is_local=is_local)))
 
-    def from_micros(x: Tree) -> Tree:
-        is_time = exp.LTE(this=call("abs", x), expression=manner.most.copy())
-        return case((is_time, moment(x, is_local=is_local)))
-
-    return bind(try_cast(raw, "bigint"), from_count)
+    return bind(
+        try_cast(raw, "bigint"), lambda count: bind(manner.factor, lambda factor: converted(count, factor))
+    )
 
 
 def moment(count: Tree, *, is_local: bool) -> Tree:

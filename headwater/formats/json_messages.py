@@ -7,6 +7,7 @@ still does not fit is named. All of that is short code over names, and costs not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,6 +16,7 @@ from headwater.formats.json_values import careful, careful_complaint, careful_mi
 from headwater.formats.layers import Layers
 from headwater.formats.shapes import Atom, RowOf, Shape, type_text
 from headwater.formats.trees import (
+    Body,
     Tree,
     both,
     call,
@@ -74,53 +76,94 @@ class Look:
     fine: Tree
     schema: str
     """What the parser was asked for."""
-    loose: Tree
-    """Where it is not: a map of names to whatever stands there; NULL if it is no object."""
-    broken: Tree
+    what: str
+    """What errors call the bytes."""
+
+    @property
+    def unread(self) -> Tree:
+        """There are bytes, and the first look is not enough."""
+        return both(given(self.said), negated(self.fine))
+
+    def again(self, body: Body) -> Tree:
+        """`body` of a second look: a map of names to whatever stands there, NULL if there is no object."""
+        return case((self.unread, let(from_json(self.said, ANYTHING), body)))
+
+    def broken(self, loose: Tree) -> Tree:
+        """Why the bytes are not a JSON object, NULL if they are one."""
+        shown = call("left", self.said, number(SHOWN))
+        end = exp.Trim(this=self.said.copy(), expression=text(_SPACE), position="TRAILING")
+        no_json = both(is_null(loose), is_null(call("try_parse_json", self.said)))
+        return case(
+            (negated(call("is_valid_utf8", self.said)), text(f"the {self.what} is not UTF-8")),
+            (equals(end, text("")), text(f"the {self.what} is empty")),
+            (no_json, concat(f"the {self.what} is not JSON: ", shown)),
+            (is_null(loose), concat(f"the {self.what} is not a JSON object: ", shown)),
+            (
+                negated(call("endswith", end, "}")),
+                concat(f"something follows the JSON object of the {self.what}: ", shown),
+            ),
+        )
 
 
 def look_at(layers: Layers, source: Tree, fields: Fields, *, language: Language, what: str) -> Look:
     """Parse a column of bytes; `what` names it in errors."""
-    said = layers.put(cast(source, "string"))
+    said = cast(source, "string")
     asked = [*((name, read_shape(shape, language)) for name, shape in fields), (WRONG, Atom("string"))]
     schema = type_text(RowOf(tuple(asked)))
     fast = layers.put(from_json(said, schema))
-    fine = layers.put(
-        both(
-            given(fast),
-            is_null(part(fast, WRONG)),
-            call("is_valid_utf8", said),
-            either(call("endswith", said, "}"), call("endswith", said, "}\n")),
-        )
+    fine = both(
+        given(fast),
+        is_null(part(fast, WRONG)),
+        call("is_valid_utf8", said),
+        either(call("endswith", said, "}"), call("endswith", said, "}\n")),
     )
-    unread = both(given(said), negated(fine))
-    loose = layers.put(case((unread, from_json(said, ANYTHING))))
-    broken = layers.put(case((unread, _broken(said, loose, what=what))))
-    return Look(said, fast, fine, schema, loose, broken)
+    return Look(said, fast, fine, schema, what)
 
 
 def parse_json(layers: Layers, source: Tree, fields: Fields, *, language: Language, what: str) -> Parsed:
     """Parse a column of bytes, and read it again with care where its fields are not what they should be."""
     look = look_at(layers, source, fields, language=language, what=what)
-    atoms = [(name, shape) for name, shape in fields if isinstance(shape, Atom)]
-    exact = {name: shape.name for name, shape in atoms if language(shape).read != "string"}
+    exact = {
+        n: shape.name for n, shape in fields if isinstance(shape, Atom) and language(shape).read != "string"
+    }
     nested = [name for name, shape in fields if not isinstance(shape, Atom)]
-    mended = layers.put(case((given(look.loose), _mended(look.loose, list(exact), leave=nested))))
-    again = layers.put(case((given(mended), from_json(call("to_json", mended), look.schema))))
-    made = layers.put(case((look.fine, look.fast), default=again))
-    misfits = [_first_misfit(look, mended, again, exact)] if exact else []
+
+    def mended(loose: Tree) -> Tree:
+        return _mended(loose, list(exact), leave=nested)
+
+    made = layers.put(
+        case(
+            (look.fine, look.fast),
+            default=look.again(lambda x: from_json(call("to_json", mended(x)), look.schema)),
+        )
+    )
+    broken = layers.put(look.again(look.broken))
+    misfits: list[Callable[[Tree], Tree]] = []
+    if exact:
+        misfits.append(lambda x: _first_misfit(look, x, mended(x), exact))
     raws = []
     for name, shape in fields:
         if isinstance(shape, Atom):
             raws.append(part(made, name))
             continue
-        value = call("try_element_at", look.loose, name)
-        second = careful(value, shape, language)
-        raws.append(layers.put(case((look.fine, part(look.fast, name)), (given(look.loose), second))))
-        told = careful_complaint(value, shape, language, path=name)
-        misfits.append(case((both(given(look.loose), careful_misfits(value, shape, language)), told)))
-    misfit = case((both(given(look.loose), is_null(look.broken)), first_of(*misfits, null("string"))))
-    return Parsed(tuple(raws), look.broken, layers.put(misfit))
+        second = look.again(_careful(name, shape, language))
+        raws.append(layers.put(case((look.fine, part(look.fast, name)), default=second)))
+        misfits.append(_careful_told(name, shape, language))
+    told = look.again(lambda x: first_of(*[misfit(x) for misfit in misfits], null("string")))
+    return Parsed(tuple(raws), broken, layers.put(told))
+
+
+def _careful(name: str, shape: Shape, language: Language) -> Body:
+    return lambda loose: careful(call("try_element_at", loose, name), shape, language)
+
+
+def _careful_told(name: str, shape: Shape, language: Language) -> Body:
+    def told(loose: Tree) -> Tree:
+        value = call("try_element_at", loose, name)
+        complaint = careful_complaint(value, shape, language, path=name)
+        return case((careful_misfits(value, shape, language), complaint))
+
+    return told
 
 
 def from_json(said: Tree, schema: str) -> Tree:
@@ -151,43 +194,18 @@ def _mended(loose: Tree, exact: list[str], *, leave: list[str]) -> Tree:
     return each_entry("transform_values", kept, mended)
 
 
-def _first_misfit(look: Look, mended: Tree, again: Tree, exact: dict[str, str]) -> Tree:
+def _first_misfit(look: Look, loose: Tree, mended: Tree, exact: dict[str, str]) -> Tree:
     """The complaint about the first field that the parser refuses when it is alone."""
 
-    def refused(name: Tree) -> Tree:
-        alone = call("to_json", call("map", name, call("try_element_at", mended, name)))
+    def refused(fields: Tree, name: Tree) -> Tree:
+        alone = call("to_json", call("map", name, call("try_element_at", fields, name)))
         return given(part(from_json(alone, look.schema), WRONG))
 
     def told(name: Tree) -> Tree:
         kinds = call("map", *[word for pair in exact.items() for word in pair])
-        shown = call("try_variant_get", call("try_element_at", look.loose, name), "$", "string")
-        return concat(
-            'field "',
-            name,
-            '" cannot be read as ',
-            call("element_at", kinds, name),
-            ": ",
-            call("left", shown, number(SHOWN)),
-        )
+        shown = call("try_variant_get", call("try_element_at", loose, name), "$", "string")
+        kind = call("element_at", kinds, name)
+        return concat('field "', name, '" cannot be read as ', kind, ": ", call("left", shown, number(SHOWN)))
 
-    wrong = each("filter", call("array", *exact), refused)
-    return case((given(part(again, WRONG)), let(call("try_element_at", wrong, number(1)), told)))
-
-
-def _broken(said: Tree, loose: Tree, *, what: str) -> Tree:
-    """Why bytes are not a JSON object, NULL if they are one."""
-    shown = call("left", said, number(SHOWN))
-    end = exp.Trim(this=said.copy(), expression=text(_SPACE), position="TRAILING")
-    return case(
-        (negated(call("is_valid_utf8", said)), text(f"the {what} is not UTF-8")),
-        (equals(end, text("")), text(f"the {what} is empty")),
-        (
-            both(is_null(loose), is_null(call("try_parse_json", said))),
-            concat(f"the {what} is not JSON: ", shown),
-        ),
-        (is_null(loose), concat(f"the {what} is not a JSON object: ", shown)),
-        (
-            negated(call("endswith", end, "}")),
-            concat(f"something follows the JSON object of the {what}: ", shown),
-        ),
-    )
+    wrong = let(mended, lambda x: each("filter", call("array", *exact), lambda name: refused(x, name)))
+    return let(call("try_element_at", wrong, number(1)), told)

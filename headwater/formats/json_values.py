@@ -7,6 +7,8 @@ as it stands and converted one by one, or named in the error.
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from headwater.formats.kinds import JsonFormat
 from headwater.formats.shapes import ArrayOf, Atom, MapOf, RowOf, Shape, type_text
 from headwater.formats.trees import (
@@ -19,7 +21,6 @@ from headwater.formats.trees import (
     each,
     each_value,
     either,
-    exp,
     given,
     is_null,
     let,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
+from sqlglot import exp
+
 from headwater.errors import OptionError
 from headwater.formats.trees import (
     Tree,
@@ -15,7 +17,6 @@ from headwater.formats.trees import (
     each,
     each_at,
     equals,
-    exp,
     negated,
     null,
     number,

@@ -79,8 +79,9 @@ def formats_of(
     value = _format(options, "value", place)
     key = _format(options, "key", place) if options.key_format is not None else None
     if isinstance(key, DebeziumJson) or (upsert and isinstance(value, DebeziumJson)):
+        where = "the key" if isinstance(key, DebeziumJson) else "upsert-kafka"
         raise OptionError(
-            f"format 'debezium-json' cannot be the format of {'the key' if isinstance(key, DebeziumJson) else 'upsert-kafka'}",
+            f"format 'debezium-json' cannot be the format of {where}",
             detail="It says what changed; here one message is one row.",
             hint="Use 'json', 'csv' or 'raw'.",
             place=place,

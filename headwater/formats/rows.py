@@ -47,6 +47,7 @@ def upserted(reading: Reading) -> exp.Query:
     layers = Layers("messages")
     value, key = _value_part(layers, reading), _key_part(layers, reading)
     values, wrong = _columns(layers, reading, value, key)
+    wrong = layers.put(wrong)
     unknown = [
         (is_null(values[name]), text(f'key: field "{name}" is NULL or missing'))
         for name in reading.formats.key_fields

@@ -25,7 +25,17 @@ _SECRET_WORDS = frozenset(
         "token",
         "tokens",
     }
-    | {"credential", "credentials", "apikey", "secretkey", "accesskey", "privatekey", "jaas", "pem", "oauthbearer"}
+    | {
+        "credential",
+        "credentials",
+        "apikey",
+        "secretkey",
+        "accesskey",
+        "privatekey",
+        "jaas",
+        "pem",
+        "oauthbearer",
+    }
 )
 _KEY_OWNERS = frozenset(
     {"api", "access", "secret", "private", "account", "encryption", "shared", "sas", "keystore", "signing"}

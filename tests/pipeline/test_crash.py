@@ -47,7 +47,7 @@ def script(shop: Database, condition: str = "") -> str:
 def dying(running: Pipeline, where: str) -> Iterator[None]:
     """Let the next batch die after its cut was written down, or after the sink has it."""
 
-    def die(*_: object) -> None:
+    def die(*_: object, **__: object) -> None:
         raise Crash
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Crash):
