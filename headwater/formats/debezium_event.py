@@ -39,7 +39,7 @@ _TEXT, _LONG = Atom("string"), Atom("bigint")
 _SOURCE = RowOf(
     (
         *((name, _TEXT) for name in ("connector", "db", "schema", "table", "sequence", "file")),
-        *((name, _LONG) for name in ("ts_ms", "lsn", "pos", "row")),
+        *((name, _LONG) for name in ("ts_ms", "pos", "row")),
     )
 )
 
@@ -181,7 +181,7 @@ def source_at(op: Tree, source: Tree) -> Tree:
     Of Postgres the commit before the event's transaction comes first (`["24023119","24023128"]`): the place of the
     event alone goes back and forth between transactions that ran at the same time.
     """
-    connector, sequence, lsn = (part(source, name) for name in ("connector", "sequence", "lsn"))
+    connector, sequence = (part(source, name) for name in ("connector", "sequence"))
     behind = exp.Neg(this=number(1))
     first = call("substring_index", call("substring_index", sequence, '"', number(2)), '"', behind)
     last = call(
@@ -195,6 +195,5 @@ def source_at(op: Tree, source: Tree) -> Tree:
     is_mysql = both(streamed, in_list(connector, [text("mysql"), text("mariadb")]), given(file))
     return case(
         (both(is_postgres, given(sequence)), call("array", commit, first_of(try_cast(last, "bigint"), zero))),
-        (both(is_postgres, given(lsn)), call("array", lsn)),
         (is_mysql, call("array", file, part(source, "pos"), part(source, "row"))),
     )

@@ -258,3 +258,20 @@ def test_topics_are_chosen_by_pattern_and_new_ones_are_found(kafka: SharedKafka,
             found += values(delivery)
     assert found == [b"b"]
     source.close()
+
+
+def test_partitions_that_are_added_are_read_from_their_beginning(kafka: SharedKafka, tmp_path: Path) -> None:
+    topic = kafka.topic()
+    kafka.write(topic, [b"a"])
+    source = opened(tmp_path, table(kafka, topic, **{"scan.topic-partition-discovery.interval": "1 ms"}))
+    after = upto_now(source, None)[-1].position
+    kafka.add_partitions(topic, 3)
+    kafka.write(topic, [(b"%d" % n, b"v%d" % n) for n in range(20)])
+    found, deadline = set[bytes](), time.monotonic() + SECONDS
+    while len(found) < 20:
+        assert time.monotonic() < deadline, found
+        delivery = source.read(after, 100, wait=0.2)
+        if delivery is not None:
+            after = delivery.position
+            found |= set(values(delivery))
+    source.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from headwater.services.certificates import Certificates
 
@@ -113,6 +113,11 @@ class SharedKafka:
         producer.flush(READ_SECONDS)
         end = producer.commit_transaction if commits else producer.abort_transaction
         end(READ_SECONDS)
+
+    def add_partitions(self, topic: str, count: int) -> None:
+        """Give a topic so many partitions in all."""
+        client = AdminClient(self.plain)
+        client.create_partitions([NewPartitions(topic, count)])[topic].result(READ_SECONDS)
 
     def remove_before(self, topic: str, offset: int) -> None:
         """Remove the messages of a topic's first partition before an offset, as its retention would."""

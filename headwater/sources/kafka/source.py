@@ -16,7 +16,7 @@ from confluent_kafka import KafkaException
 
 from headwater.errors import SourceError
 from headwater.kafka import clients
-from headwater.kafka.problems import is_away, problem_as
+from headwater.kafka.problems import is_away, is_unknown_topic, problem_as
 from headwater.kafka.properties import java_config
 from headwater.log.events import SMALL_ROWS, Delivery, Messages, Span
 from headwater.log.positions import Position
@@ -32,6 +32,9 @@ EPOCH = 40
 """The bits of a position that count messages; above them stands how many goals were reached."""
 
 AGAIN_SECONDS = 60.0
+
+AGAIN_LATER_SECONDS = 1.0
+"""How long until topics are looked for again where that did not work."""
 
 ENDS_SECONDS = 2.0
 """How often a topic of transactions is looked for while there is none: it comes with the first one."""
@@ -258,7 +261,10 @@ class KafkaSource:
             vector |= settling.first_ends(found, self._asking, known=base.vector)
             old = self._old(found, vector)
         except KafkaException as problem:
-            if is_away(problem):
+            # A partition that was just made is not known to clients from before: new ones ask the next time.
+            if is_away(problem) or is_unknown_topic(problem):
+                self._asking.close()
+                self._look_again = now + AGAIN_LATER_SECONDS
                 return base
             raise self._refusal(problem) from None
         if found.servers != self._reader.servers:
