@@ -17,6 +17,7 @@ from headwater.formats.trees import (
     case,
     cast,
     concat,
+    each,
     equals,
     first_of,
     given,
@@ -106,6 +107,8 @@ def _value(raw: Tree, options: CsvFormat) -> Tree:
 
 def _split(value: Tree, shape: Shape, options: CsvFormat) -> Tree:
     pieces = call("split", value, re.escape(options.array_element_delimiter), exp.Neg(this=number(1)))
+    if (literal := options.null_literal) is not None:
+        pieces = each("transform", pieces, lambda piece: call("nullif", piece, literal))
     match shape:
         case ArrayOf():
             return case((equals(value, text("")), cast(call("array"), "array<string>")), default=pieces)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.formats.columns import Field, Made, make
-from headwater.formats.debezium_event import Event, Table, no_event, read_event
+from headwater.formats.debezium_event import Event, Table, has_event, no_event, read_event, table_of
 from headwater.formats.debezium_mend import images_of
 from headwater.formats.debezium_names import Names, names_of
-from headwater.formats.debezium_values import Manner, debezium_language, debezium_shape, manner_of
-from headwater.formats.kinds import DebeziumJson
+from headwater.formats.debezium_values import debezium_language, manner_of
 from headwater.formats.layers import Layers
 from headwater.formats.metadata import debezium_metadata
 from headwater.formats.outputs import Events, Reading, events_query
-from headwater.formats.shapes import shape_of
 from headwater.formats.trees import (
     Tree,
     both,
     call,
     case,
-    column,
     concat,
     each,
     either,
@@ -28,7 +25,6 @@ from headwater.formats.trees import (
     in_list,
     is_null,
     negated,
-    null,
     number,
     part,
     text,
@@ -49,7 +45,7 @@ _BEFORE = (
 
 def changelog(reading: Reading) -> exp.Query:
     """Events of rows as insert and delete; of a table with a key as upsert and delete_key."""
-    layers, table = Layers("messages"), _table(reading)
+    layers, table = Layers("messages"), table_of(reading)
     event = read_event(layers, table)
     names = names_of(layers, event.schema, table.after)
     images = layers.put(images_of(event, table, names))
@@ -67,23 +63,7 @@ def changelog(reading: Reading) -> exp.Query:
         event.source_at,
         event.source_ms,
     )
-    return events_query(layers, reading, events, where=_has_event())
-
-
-def _table(reading: Reading) -> Table:
-    options = reading.formats.value
-    assert isinstance(options, DebeziumJson)
-    own = [col for col in reading.schema if col.name not in reading.metadata]
-    fields = tuple((col.name, debezium_shape(shape_of(col.type))) for col in own)
-    key = reading.schema.key
-    before = tuple(f for f in fields if f[0] in key) if key else fields
-    return Table(options, fields, before, key, debezium_language(options, Manner(null("string"), number(1))))
-
-
-def _has_event() -> Tree:
-    """A message without a value says that the key may be forgotten, which the event before it said already."""
-    size = exp.GT(this=call("octet_length", column("value")), expression=number(0))
-    return both(size, exp.NEQ(this=column("value"), expression=exp.HexString(this=b"null".hex().upper())))
+    return events_query(layers, reading, events, where=has_event())
 
 
 def _made(layers: Layers, image: Tree, *, event: Event, table: Table, names: Names, lead: str = "") -> Made:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.formats.debezium_names import SCHEMA
+from headwater.formats.debezium_values import Manner, debezium_language, debezium_shape
 from headwater.formats.json_messages import ANYTHING, WRONG, Fields, Look, from_json, look_at
 from headwater.formats.kinds import DebeziumJson
 from headwater.formats.layers import Layers
-from headwater.formats.shapes import Atom, RowOf, type_text
+from headwater.formats.outputs import Reading
+from headwater.formats.shapes import Atom, RowOf, shape_of, type_text
 from headwater.formats.trees import (
     Tree,
     both,
@@ -27,6 +29,7 @@ from headwater.formats.trees import (
     in_list,
     is_null,
     let,
+    null,
     number,
     part,
     row,
@@ -36,12 +39,13 @@ from headwater.formats.trees import (
 from headwater.formats.values import SHOWN, Language, read_shape
 
 _TEXT, _LONG = Atom("string"), Atom("bigint")
-_SOURCE = RowOf(
+SOURCE = RowOf(
     (
         *((name, _TEXT) for name in ("connector", "db", "schema", "table", "sequence", "file")),
         *((name, _LONG) for name in ("ts_ms", "pos", "row")),
     )
 )
+"""What is read of where an event comes from."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,23 @@ class Table:
     key: tuple[str, ...]
     reads: Language
     """What values are read as, which is the same in whatever manner they are written."""
+
+
+def table_of(reading: Reading) -> Table:
+    """What is to be read for a table."""
+    options = reading.formats.value
+    assert isinstance(options, DebeziumJson)
+    own = [col for col in reading.schema if col.name not in reading.metadata]
+    fields = tuple((col.name, debezium_shape(shape_of(col.type))) for col in own)
+    key = reading.schema.key
+    before = tuple(f for f in fields if f[0] in key) if key else fields
+    return Table(options, fields, before, key, debezium_language(options, Manner(null("string"), number(1))))
+
+
+def has_event() -> Tree:
+    """A message without a value says that the key may be forgotten, which the event before it said already."""
+    size = exp.GT(this=call("octet_length", column("value")), expression=number(0))
+    return both(size, exp.NEQ(this=column("value"), expression=exp.HexString(this=b"null".hex().upper())))
 
 
 @dataclass(frozen=True)
@@ -92,7 +113,7 @@ def read_event(layers: Layers, table: Table) -> Event:
         ("after", RowOf(table.after)),
         ("op", _TEXT),
         ("ts_ms", _LONG),
-        ("source", _SOURCE),
+        ("source", SOURCE),
     )
     fields = (*body, ("payload", RowOf(body)), ("schema", SCHEMA))
     look = look_at(layers, column("value"), fields, language=table.reads, what="value")

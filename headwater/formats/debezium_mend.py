@@ -13,9 +13,11 @@ from headwater.formats.debezium_event import Event, Table
 from headwater.formats.debezium_names import NANOS, Names
 from headwater.formats.debezium_unchanged import placeholders
 from headwater.formats.debezium_values import moment, unscaled
-from headwater.formats.json_messages import ANYTHING
-from headwater.formats.shapes import Atom, RowOf, type_text
+from headwater.formats.json_messages import ANYTHING, Fields
+from headwater.formats.json_values import careful
+from headwater.formats.shapes import ArrayOf, Atom, MapOf, RowOf, Shape, type_text
 from headwater.formats.trees import (
+    Body,
     Tree,
     both,
     call,
@@ -35,6 +37,7 @@ from headwater.formats.trees import (
     number,
     part,
     row,
+    row_or_null,
     text,
     try_cast,
 )
@@ -51,10 +54,12 @@ def images_of(event: Event, table: Table, names: Names) -> Tree:
 
     Events of no connector have decimals as numbers, which are read again to be exact.
     """
-    decimals = [name for name, shape in table.after if isinstance(shape, Atom) and shape.is_decimal]
+    decimals = [name for name, shape in table.after if _is_decimal(shape)]
     values = [part(event.after, name) for name in decimals]
     values += [part(event.before, name) for name, _ in table.before if name in decimals]
-    foreign = both(is_null(event.connector), either(*[given(value) for value in values]))
+    inside = [part(event.after, name) for name, shape in table.after if _has_decimals_inside(shape)]
+    inside += [part(event.before, name) for name, shape in table.before if _has_decimals_inside(shape)]
+    foreign = both(is_null(event.connector), either(*[given(value) for value in (*values, *inside)]))
     gaps = placeholders(event.after, table.after, table.options)
     has_gaps = both(equals(event.op, text("u")), either(*[condition for _, condition in gaps]))
     has_clocks = exp.GT(this=call("size", names.clocks), expression=number(0))
@@ -70,7 +75,8 @@ def images_of(event: Event, table: Table, names: Names) -> Tree:
             (given(unchanged), _sent(new, unchanged, instead=None if table.key else old)), default=new
         )
         texts = each("transform", call("array", old, sent), lambda x: _mended(x, names.clocks, decimals))
-        return let(texts, lambda x: _read_again(x, unchanged, table))
+        exactly = tuple(case((foreign, image)) for image in (old, sent))
+        return let(texts, lambda x: _read_again(x, exactly, unchanged, table))
 
     return case((asked, let(case((has_gaps, unchanged)), again)), default=as_they_stand)
 
@@ -91,12 +97,43 @@ def _sent(image: Tree, unchanged: Tree, *, instead: Tree | None) -> Tree:
     return call("map_concat", sent, first_of(old, call("from_json", "{}", ANYTHING)))
 
 
-def _read_again(texts: Tree, unchanged: Tree, table: Table) -> Tree:
+def _read_again(texts: Tree, exactly: tuple[Tree, ...], unchanged: Tree, table: Table) -> Tree:
+    """The images of their texts; decimals inside other values are taken from maps of the images, where these are."""
     images = []
     for place, fields in enumerate((table.before, table.after), start=1):
         schema = type_text(read_shape(RowOf(fields), table.reads))
-        images.append(call("from_json", call("element_at", texts, number(place)), schema))
+        image = call("from_json", call("element_at", texts, number(place)), schema)
+        if any(_has_decimals_inside(shape) for _, shape in fields):
+            image = let(image, _with_exact_parts(exactly[place - 1], fields, table))
+        images.append(image)
     return row([("before", images[0]), ("after", images[1]), ("unchanged", unchanged)])
+
+
+def _with_exact_parts(entries: Tree, fields: Fields, table: Table) -> Body:
+    def whole(image: Tree) -> Tree:
+        parts = [(name, part(image, name)) for name, _ in fields]
+        for place, (name, shape) in enumerate(fields):
+            if _has_decimals_inside(shape):
+                exact = careful(call("try_element_at", entries, name), shape, table.reads)
+                parts[place] = (name, case((given(entries), exact), default=part(image, name)))
+        return row_or_null(image, parts)
+
+    return whole
+
+
+def _has_decimals_inside(shape: Shape) -> bool:
+    """True if decimals are parts of a column's values."""
+    match shape:
+        case Atom():
+            return False
+        case ArrayOf(inner) | MapOf(_, inner):
+            return _is_decimal(inner) or _has_decimals_inside(inner)
+        case RowOf(fields):
+            return any(_is_decimal(inner) or _has_decimals_inside(inner) for _, inner in fields)
+
+
+def _is_decimal(shape: Shape) -> bool:
+    return isinstance(shape, Atom) and shape.is_decimal
 
 
 def _mended(image: Tree, clocks: Tree, decimals: list[str]) -> Tree:

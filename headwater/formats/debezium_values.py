@@ -70,11 +70,17 @@ def manner_of(name: str, shape: Shape, names: Names, *, connector: Tree, options
         elif options.decimal_mode is None:
             declared = case((given(connector), declared))
         scale = case((is_null(names.known), declared), default=call("try_element_at", names.scales, name))
+    factor = first_of(call("try_element_at", names.units, name), factor_of(options, connector))
+    return Manner(scale, factor)
+
+
+def factor_of(options: DebeziumJson, connector: Tree) -> Tree:
+    """How many microseconds one of the unit has in which a connector writes times without a schema."""
     fixed = {"connect": 1000, "microseconds": 1, "nanoseconds": NANOS}.get(options.time_mode or "")
+    if fixed is not None:
+        return number(fixed)
     is_mysql = in_list(connector, [text("mysql"), text("mariadb")])
-    by_database = case((equals(connector, text("postgresql")), number(1)), (is_mysql, number(1000)))
-    factor = by_database if fixed is None else number(fixed)
-    return Manner(scale, first_of(call("try_element_at", names.units, name), factor))
+    return case((equals(connector, text("postgresql")), number(1)), (is_mysql, number(1000)))
 
 
 def debezium_shape(shape: Shape) -> Shape:

@@ -7,7 +7,6 @@ still does not fit is named. All of that is short code over names, and costs not
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -35,6 +34,7 @@ from headwater.formats.trees import (
     null,
     number,
     part,
+    row,
     text,
 )
 from headwater.formats.values import SHOWN, Language, read_shape
@@ -51,6 +51,7 @@ _OPTIONS = {
     # In most places "1,5" would be read as the number 15.
     "locale": "de-CH",
 }
+_ROW, _BROKEN, _MISFIT = "__hw_row", "__hw_broken", "__hw_misfit"
 _SPACE = " \n\r\t"
 ANYTHING = "map<string,variant>"
 """What any JSON object can be read as."""
@@ -126,31 +127,33 @@ def parse_json(layers: Layers, source: Tree, fields: Fields, *, language: Langua
     exact = {
         n: shape.name for n, shape in fields if isinstance(shape, Atom) and language(shape).read != "string"
     }
-    nested = [name for name, shape in fields if not isinstance(shape, Atom)]
+    nested = {name: shape for name, shape in fields if not isinstance(shape, Atom)}
 
-    def mended(loose: Tree) -> Tree:
-        return _mended(loose, list(exact), leave=nested)
-
-    made = layers.put(
-        case(
-            (look.fine, look.fast),
-            default=look.again(lambda x: from_json(call("to_json", mended(x)), look.schema)),
+    def with_care(loose: Tree) -> Tree:
+        mended = _mended(loose, list(exact), leave=list(nested))
+        misfits = [_first_misfit(look, loose, mended, exact)] if exact else []
+        misfits += [_careful_told(name, shape, language)(loose) for name, shape in nested.items()]
+        return row(
+            [
+                (_ROW, from_json(call("to_json", mended), look.schema)),
+                *((name, _careful(name, shape, language)(loose)) for name, shape in nested.items()),
+                (_BROKEN, look.broken(loose)),
+                (_MISFIT, first_of(*misfits, null("string"))),
+            ]
         )
+
+    # One value for all of it, so that whether the first look is enough is asked once.
+    at_once = row(
+        [
+            (_ROW, look.fast),
+            *((name, part(look.fast, name)) for name in nested),
+            (_BROKEN, null("string")),
+            (_MISFIT, null("string")),
+        ]
     )
-    broken = layers.put(look.again(look.broken))
-    misfits: list[Callable[[Tree], Tree]] = []
-    if exact:
-        misfits.append(lambda x: _first_misfit(look, x, mended(x), exact))
-    raws = []
-    for name, shape in fields:
-        if isinstance(shape, Atom):
-            raws.append(part(made, name))
-            continue
-        second = look.again(_careful(name, shape, language))
-        raws.append(layers.put(case((look.fine, part(look.fast, name)), default=second)))
-        misfits.append(_careful_told(name, shape, language))
-    told = look.again(lambda x: first_of(*[misfit(x) for misfit in misfits], null("string")))
-    return Parsed(tuple(raws), broken, layers.put(told))
+    made = layers.put(case((look.fine, at_once), default=look.again(with_care)))
+    raws = [part(made, name) if name in nested else part(part(made, _ROW), name) for name, _ in fields]
+    return Parsed(tuple(raws), part(made, _BROKEN), part(made, _MISFIT))
 
 
 def _careful(name: str, shape: Shape, language: Language) -> Body:

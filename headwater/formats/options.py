@@ -79,14 +79,14 @@ def formats_of(
     value = _format(options, "value", place)
     key = _format(options, "key", place) if options.key_format is not None else None
     if isinstance(key, DebeziumJson) or (upsert and isinstance(value, DebeziumJson)):
-        where = "the key" if isinstance(key, DebeziumJson) else "upsert-kafka"
+        owner = "a key" if isinstance(key, DebeziumJson) else "upsert-kafka"
         raise OptionError(
-            f"format 'debezium-json' cannot be the format of {where}",
+            f"format 'debezium-json' cannot be the format of {owner}",
             detail="It says what changed; here one message is one row.",
             hint="Use 'json', 'csv' or 'raw'.",
             place=place,
         )
-    fields = _upsert_key(schema, place) if upsert else _key_fields(options, schema, place)
+    fields = _upsert_key(options, schema, place) if upsert else _key_fields(options, schema, place)
     found = Formats(
         value,
         key,
@@ -226,7 +226,7 @@ def _check_csv(read: CsvFormat, prefix: str, place: Place | None) -> None:
         )
 
 
-def _upsert_key(schema: Schema, place: Place | None) -> tuple[str, ...]:
+def _upsert_key(options: FormatOptions, schema: Schema, place: Place | None) -> tuple[str, ...]:
     if not schema.key:
         raise OptionError(
             "connector 'upsert-kafka' needs a primary key",
@@ -234,7 +234,26 @@ def _upsert_key(schema: Schema, place: Place | None) -> tuple[str, ...]:
             hint="Add PRIMARY KEY (...) NOT ENFORCED to the table.",
             place=place,
         )
+    if options.key_fields:
+        raise OptionError(
+            "connector 'upsert-kafka' has no option 'key.fields'",
+            detail=f"The columns of the key are those of the primary key: {', '.join(schema.key)}.",
+            hint="Remove it.",
+            place=place,
+        )
+    for name in schema.key:
+        _check_prefix(name, options.key_fields_prefix, place)
     return schema.key
+
+
+def _check_prefix(name: str, prefix: str, place: Place | None) -> None:
+    if not name.startswith(prefix):
+        raise OptionError(
+            f"column '{name}' does not begin with '{prefix}'",
+            detail="Option 'key.fields-prefix' asks that of every column of the key.",
+            hint=f"Call the column '{prefix}{name}'.",
+            place=place,
+        )
 
 
 def _key_fields(options: FormatOptions, schema: Schema, place: Place | None) -> tuple[str, ...]:
@@ -257,12 +276,6 @@ def _key_fields(options: FormatOptions, schema: Schema, place: Place | None) -> 
                 hint=f"Did you mean '{near[0]}'?" if near else "Use one of these.",
                 place=place,
             )
-        if not column.name.startswith(options.key_fields_prefix):
-            raise OptionError(
-                f"column '{column.name}' does not begin with '{options.key_fields_prefix}'",
-                detail="Option 'key.fields-prefix' asks that of every column in 'key.fields'.",
-                hint=f"Call the column '{options.key_fields_prefix}{column.name}'.",
-                place=place,
-            )
+        _check_prefix(column.name, options.key_fields_prefix, place)
         found.append(column.name)
     return tuple(dict.fromkeys(found))
