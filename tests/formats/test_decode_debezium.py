@@ -1,0 +1,229 @@
+"""Events as Debezium writes them in each of its modes, with the schema in the message and without."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from headwater.formats.decode import Reading
+from tests.formats.decoded import MYSQL, PLACEHOLDER, POSTGRES, complaints, decoded, reading, told, unscaled
+
+pytestmark = pytest.mark.jvm
+
+MICROS = 1_577_881_815_123_456
+LOCAL = datetime(2020, 1, 1, 12, 30, 15, 123456)
+MILLIS = LOCAL.replace(microsecond=123000)
+MOMENT = LOCAL.replace(tzinfo=UTC)
+PRICE = Decimal("123.45")
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
+VARIABLE = "io.debezium.data.VariableScaleDecimal"
+TIME = "io.debezium.time."
+
+Case = tuple[str, dict[str, str], dict[str, Any], str, Any, Any]
+"""A column's type, the options, the source, the name the schema has for it, what is written, what is read."""
+
+CASES: list[Case] = [
+    ("decimal(10,2)", {"decimal": "precise"}, POSTGRES, DECIMAL, unscaled(12345), PRICE),
+    ("decimal(10,2)", {}, POSTGRES, DECIMAL, unscaled(-12345), -PRICE),
+    ("decimal(38,2)", {}, MYSQL, DECIMAL, unscaled(10**37 - 1), Decimal("9" * 35 + ".99")),
+    ("decimal(10,2)", {"decimal": "string"}, POSTGRES, "", "123.45", PRICE),
+    ("decimal(10,2)", {"decimal": "double"}, POSTGRES, "", 123.45, PRICE),
+    ("decimal(10,2)", {}, POSTGRES, VARIABLE, {"scale": 3, "value": unscaled(123450)}, PRICE),
+    ("decimal(10,2)", {}, POSTGRES, VARIABLE, {"scale": -1, "value": unscaled(12)}, Decimal(120)),
+    ("double", {"decimal": "double"}, POSTGRES, "", 0.1, 0.1),
+    ("timestamp_ntz", {}, POSTGRES, f"{TIME}MicroTimestamp", MICROS, LOCAL),
+    ("timestamp_ntz", {}, MYSQL, f"{TIME}Timestamp", MICROS // 1000, MILLIS),
+    ("timestamp_ntz", {"time": "connect"}, POSTGRES, f"{TIME}Timestamp", MICROS // 1000, MILLIS),
+    ("timestamp_ntz", {"time": "microseconds"}, MYSQL, f"{TIME}MicroTimestamp", MICROS, LOCAL),
+    ("timestamp_ntz", {"time": "nanoseconds"}, MYSQL, f"{TIME}NanoTimestamp", MICROS * 1000 + 9, LOCAL),
+    (
+        "timestamp_ntz",
+        {"time": "isostring"},
+        POSTGRES,
+        f"{TIME}IsoTimestamp",
+        "2020-01-01T12:30:15.123456Z",
+        LOCAL,
+    ),
+    ("timestamp_ntz", {}, POSTGRES, f"{TIME}MicroTimestamp", -1, datetime(1969, 12, 31, 23, 59, 59, 999999)),
+    ("timestamp", {}, POSTGRES, f"{TIME}ZonedTimestamp", "2020-01-01T14:30:15.123456+02:00", MOMENT),
+    ("timestamp", {}, MYSQL, f"{TIME}ZonedTimestamp", "2020-01-01T12:30:15.123456Z", MOMENT),
+    ("date", {}, POSTGRES, f"{TIME}Date", 18262, date(2020, 1, 1)),
+    ("date", {"time": "connect"}, MYSQL, "org.apache.kafka.connect.data.Date", -1, date(1969, 12, 31)),
+    ("date", {"time": "isostring"}, POSTGRES, f"{TIME}IsoDate", "2020-01-01Z", date(2020, 1, 1)),
+    ("binary", {"binary": "bytes"}, POSTGRES, "", "AP8-".replace("-", "+"), b"\x00\xff>"),
+    ("binary", {"binary": "base64"}, POSTGRES, "", "AP8+", b"\x00\xff>"),
+    ("binary", {"binary": "base64-url-safe"}, POSTGRES, "", "AP8-", b"\x00\xff>"),
+    ("binary", {"binary": "hex"}, POSTGRES, "", "00ff3e", b"\x00\xff>"),
+    ("bigint", {"interval": "numeric"}, POSTGRES, f"{TIME}MicroDuration", 86_400_000_000, 86_400_000_000),
+    ("string", {"interval": "string"}, POSTGRES, f"{TIME}Interval", "P1Y2M3DT4H5M6.78S", "P1Y2M3DT4H5M6.78S"),
+    ("boolean", {}, MYSQL, "", 1, True),
+    ("boolean", {}, POSTGRES, "", False, False),
+    ("map<string,string>", {"hstore": "map"}, POSTGRES, "", {"a": "b", "c": None}, {"a": "b", "c": None}),
+    ("map<string,string>", {"hstore": "json"}, POSTGRES, "io.debezium.data.Json", '{"a":"b"}', {"a": "b"}),
+    ("string", {}, POSTGRES, "io.debezium.data.Json", '{"a": [1, "ü"]}', '{"a": [1, "ü"]}'),
+    ("array<string>", {}, POSTGRES, "", ["a", None, 'q"'], ["a", None, 'q"']),
+    ("array<decimal(10,2)>", {}, POSTGRES, DECIMAL, [unscaled(12345), None], [PRICE, None]),
+    ("array<timestamp_ntz>", {}, POSTGRES, f"{TIME}MicroTimestamp", [MICROS], [LOCAL]),
+]
+MODES = {
+    "decimal": "decimal.handling.mode",
+    "time": "time.precision.mode",
+    "binary": "binary.handling.mode",
+    "interval": "interval.handling.mode",
+    "hstore": "hstore.handling.mode",
+}
+
+
+def table_of(kind: str, modes: dict[str, str], *, key: tuple[str, ...] = ()) -> Reading:
+    """A table of an id and one more column."""
+    options = {"format": "debezium-json"} | {
+        f"debezium-json.{MODES[mode]}": how for mode, how in modes.items()
+    }
+    return reading({"id": "int", "v": kind}, key=key, kind="changelog", options=options)
+
+
+def event(
+    op: str, *, before: Any = None, after: Any = None, source: dict[str, Any] = POSTGRES
+) -> dict[str, Any]:
+    """An event without its schema."""
+    return {"before": before, "after": after, "source": source, "op": op, "ts_ms": 1700000000999}
+
+
+def with_schema(payload: dict[str, Any], name: str, kind: str) -> dict[str, Any]:
+    """An event with its schema, in which column `v` has a name."""
+    meaning: dict[str, Any] = {"name": name} if name else {}
+    if name == DECIMAL:
+        meaning["parameters"] = {"scale": "2", "connect.decimal.precision": "10"}
+    column = {"type": "string", "optional": True, "field": "v"}
+    column |= (
+        {"type": "array", "items": {"type": "string"} | meaning} if kind.startswith("array") else meaning
+    )
+    fields = [{"type": "int32", "optional": False, "field": "id"}, column]
+    images = [{"type": "struct", "fields": fields, "field": image} for image in ("before", "after")]
+    return {
+        "schema": {"type": "struct", "fields": [*images, {"type": "string", "field": "op"}]},
+        "payload": payload,
+    }
+
+
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case[0]} {case[1] or case[2]['connector']} {case[3]}"
+)
+def test_a_value_is_read_in_every_mode(case: Case) -> None:
+    kind, modes, source, name, written, value = case
+    rows = [{"id": number, "v": value_or_null} for number, value_or_null in enumerate((written, None))]
+    plain = [event("c", after=row, source=source) for row in rows]
+    plain.append(event("d", before=rows[0], source=source))
+    said = [json.dumps(e) for e in plain] + [json.dumps(with_schema(e, name, kind)) for e in plain]
+    found = decoded(table_of(kind, modes), said)
+    expected = [("insert", {"id": 0, "v": value}), ("insert", {"id": 1}), ("delete", {"id": 0, "v": value})]
+    assert complaints(found) == {}
+    assert [(how, row) for _, how, row in told(found)] == expected * 2
+
+
+def test_times_of_day_become_text_where_the_schema_tells_of_them() -> None:
+    table = table_of("string", {})
+    units = {"Time": 1000, "MicroTime": 1, "NanoTime": 0.001}
+    count = 45_015_123_000
+    for name, unit in units.items():
+        said = json.dumps(
+            with_schema(event("c", after={"id": 1, "v": int(count / unit)}), TIME + name, "string")
+        )
+        assert told(decoded(table, [said])) == [(0, "insert", {"id": 1, "v": "12:30:15.123"})], name
+
+
+@pytest.mark.parametrize("schema", [False, True], ids=["plain", "with its schema"])
+@pytest.mark.parametrize("key", [(), ("id",)], ids=["keyless", "keyed"])
+def test_every_kind_of_event(key: tuple[str, ...], *, schema: bool) -> None:
+    old, new = {"id": 1, "v": "a"}, {"id": 1, "v": "b"}
+    events = [
+        event("r", after=old),
+        event("c", after=old),
+        event("u", before=old, after=new),
+        event("d", before=new),
+        event("m") | {"message": {"prefix": "p", "content": "eA=="}},
+    ]
+    said = [json.dumps(with_schema(e, "", "string") if schema else e) for e in events]
+    found = decoded(table_of("string", {}, key=key), [*said, None, "null"])
+    assert complaints(found) == {}
+    if key:
+        expected = [(0, "upsert", old), (1, "upsert", old), (2, "upsert", new), (3, "delete_key", {"id": 1})]
+    else:
+        expected = [(0, "insert", old), (1, "insert", old), (2, "delete", old), (2, "insert", new)]
+        expected.append((3, "delete", new))
+    assert told(found) == expected
+
+
+def test_a_key_that_changes_takes_the_old_row_away() -> None:
+    """The connector writes a delete of the old key and a create of the new one."""
+    events = [event("d", before={"id": 1, "v": None}), event("c", after={"id": 2, "v": "a"})]
+    found = decoded(table_of("string", {}, key=("id",)), [json.dumps(e) for e in events])
+    assert told(found) == [(0, "delete_key", {"id": 1}), (1, "upsert", {"id": 2, "v": "a"})]
+
+
+@pytest.mark.parametrize("key", [(), ("id",)], ids=["keyless", "keyed"])
+def test_a_truncated_table_is_told_as_such(key: tuple[str, ...]) -> None:
+    found = decoded(table_of("string", {}, key=key), [json.dumps(event("t"))])
+    assert complaints(found) == {}
+    assert told(found) == [(0, "truncate", {})]
+
+
+LEFT_OUT: list[tuple[str, Any]] = [
+    ("string", PLACEHOLDER),
+    ("binary", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="),
+    ("array<string>", [PLACEHOLDER]),
+    ("array<int>", list(PLACEHOLDER.encode())),
+    ("map<string,string>", {PLACEHOLDER: PLACEHOLDER}),
+]
+
+
+@pytest.mark.parametrize(("kind", "written"), LEFT_OUT, ids=[kind for kind, _ in LEFT_OUT])
+def test_a_large_value_that_did_not_change_is_not_in_the_event(kind: str, written: Any) -> None:
+    said = json.dumps(event("u", after={"id": 1, "v": written}))
+    found = decoded(table_of(kind, {}, key=("id",)), [said])
+    assert [(row["__hw_kind"], row["v"], row["__hw_unchanged"]) for row in found] == [("upsert", None, ["v"])]
+
+
+def test_a_full_old_image_has_the_value_that_did_not_change() -> None:
+    said = json.dumps(event("u", before={"id": 1, "v": "long"}, after={"id": 2, "v": PLACEHOLDER}))
+    found = decoded(table_of("string", {}), [said])
+    assert told(found) == [(0, "delete", {"id": 1, "v": "long"}), (0, "insert", {"id": 2, "v": "long"})]
+
+
+BAD: list[tuple[str, str, dict[str, Any] | str, str]] = [
+    ("int", "keyless", event("u", after={"id": 1, "v": 2}), "before"),
+    ("int", "keyless", event("d", before=None), "before"),
+    ("int", "keyed", event("u", before=None, after=None), "after"),
+    ("int", "keyed", event("c", after={"v": 2}), '"id"'),
+    ("int", "keyed", event("x", after={"id": 1, "v": 2}), "op"),
+    ("int", "keyed", {"id": 1, "v": 2}, "is not an event of Debezium"),
+    (
+        "int",
+        "keyed",
+        event("c", after={"id": 1, "v": "much"}),
+        'field "v" is of another type than the column: much',
+    ),
+    ("decimal(4,2)", "keyed", event("c", after={"id": 1, "v": unscaled(12345)}), 'field "v" cannot be read'),
+    (
+        "timestamp",
+        "keyed",
+        event("c", after={"id": 1, "v": "2020-01-01T00:00:00"}),
+        'field "v" cannot be read',
+    ),
+    ("int", "keyed", '{"op":"c","after":{"id":1', "the value is not JSON"),
+    ("int", "keyed", "[1]", "the value is not a JSON object"),
+]
+
+
+@pytest.mark.parametrize(("kind", "how", "said", "complaint"), BAD)
+def test_what_is_no_event_is_named(kind: str, how: str, said: dict[str, Any] | str, complaint: str) -> None:
+    good = json.dumps(event("c", after={"id": 7, "v": None}))
+    message = said if isinstance(said, str) else json.dumps(said)
+    found = decoded(table_of(kind, {}, key=("id",) if how == "keyed" else ()), [good, message, good])
+    errors = complaints(found)
+    assert list(errors) == [1] and complaint in errors[1]
+    assert [row["__hw_offset"] for row in found if row["__hw_error"] is None] == [0, 2]
