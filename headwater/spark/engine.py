@@ -22,6 +22,7 @@ from headwater.incremental.change_plan import ChangePlan, Input, Statement, Vers
 from headwater.incremental.weights import bag
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema, arrow_schema
+from headwater.spark.plain_maps import have_fixed_values, without_generated_code
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of
 from headwater.tables import slices
@@ -79,7 +80,10 @@ class Engine:
             empty = self.spark.createDataFrame([], struct_of(schema))
             empty.createOrReplaceTempView(_view(name))
         struct = self.spark.sql(to_text(query)).schema
-        return {f.name: f.dataType.simpleString() for f in struct.fields}
+        types = {f.name: f.dataType.simpleString() for f in struct.fields}
+        if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
+            without_generated_code(self.spark)
+        return types
 
     def query(self, text: str, views: Mapping[str, State]) -> DataFrame:
         """A plain query over the rows that are true in the given States."""

@@ -21,6 +21,11 @@ SETTINGS = {
     # Of a key that comes twice, in a map or in JSON, Flink takes the last.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.variant.allowDuplicateKeys": "true",
+    # What is no text in a charset becomes the replacement character, as in Java; it is no error.
+    "spark.sql.legacy.codingErrorAction": "true",
+    # The defaults, said again: an earlier pipeline of this process may have had maps that need others.
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
     # A small step is one task: partitions, shuffles and adaptive planning cost more than they save.
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",

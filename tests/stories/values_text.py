@@ -45,6 +45,10 @@ def texts(rows: pa.Table) -> list[tuple[str, ...]]:
     return [tuple(text_of(value) for value in row.values()) for row in rows.to_pylist()]
 
 
+def _is_map(value: list[Any]) -> bool:
+    return bool(value) and all(isinstance(entry, tuple) for entry in value)
+
+
 def counted(rows: pa.Table, schema: Schema) -> Counter[tuple[str, ...]]:
     """Rows of the given columns as a bag of what stories write."""
     return Counter(texts(rows.cast(arrow_schema(schema))))
@@ -59,6 +63,8 @@ def text_of(value: Any) -> str:
             return str(value).lower()
         case float() if math.isfinite(value):
             return f"{value:.9g}"
+        case list() if _is_map(value):
+            return "{" + ", ".join(sorted(f"{k}: {text_of(v)}" for k, v in value)) + "}"
         case list():
             return "[" + ", ".join(text_of(v) for v in value) + "]"
         case dict():
