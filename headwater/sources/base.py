@@ -12,6 +12,7 @@ It never promises that a position exists for every moment: between transactions 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +20,14 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from headwater.errors import Place
+from headwater.errors import Place, SourceError
 from headwater.log.events import Delivery
 from headwater.log.positions import Position
 from headwater.schema import Schema
+
+
+class Unreachable(SourceError):
+    """The server does not answer now; it may later."""
 
 
 class Source(Protocol):
@@ -80,6 +85,22 @@ class Report:
     total: int | None = None
 
 
+_WHO = re.compile(r"^(?:cannot connect to )?(.+?)(?: does not answer\b.*| answers \d.*)?$", re.DOTALL)
+
+
+def waits(trouble: str) -> Report:
+    """The report that something is waited for: `kafka at k:9092 does not answer`."""
+    return Report("waiting", f"{trouble}; going on when it does")
+
+
+def is_back(trouble: str) -> Report:
+    """The report that a wait is over: `kafka at k:9092 is back; going on`."""
+    found = _WHO.match(trouble)
+    who = found[1] if found is not None else trouble
+    over = f"{who} is back; going on" if who != trouble else f"over: {trouble}; going on"
+    return Report("waiting", over)
+
+
 @dataclass(frozen=True)
 class SourceContext:
     """What a source is given to live in: the pipeline's name, a folder of its own, someone to report to."""
@@ -128,6 +149,8 @@ class SourceType:
     """How `Delivery.messages` are decoded; None where a source delivers events."""
     jars: tuple[str, ...] = ()
     """Sets of packages that Spark needs to read this source itself."""
+    check: Callable[[SourceTable], None] = lambda table: None
+    """Complains of options that contradict each other or mean nothing, without asking the source."""
     notes: Callable[[SourceTable], str | None] = lambda table: None
     """What EXPLAIN says of how far a table's rows agree with those of others; asks the source."""
 
@@ -153,3 +176,5 @@ class CatalogType:
     """A table's whole name: two ways to write one table give the same."""
     table_options: Callable[[Mapping[str, str], str, str], Mapping[str, str]]
     """The WITH clause of a table, from that of the catalog, its database and its whole name."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What hints of its connector say of options, and what to say where only the catalog's are written."""

@@ -12,7 +12,7 @@ from headwater.log.events import Delivery
 from headwater.log.manifest import Manifest
 from headwater.log.positions import Position
 from headwater.sources.postgres.config import log_folder
-from headwater.sources.postgres.source import PostgresSource
+from headwater.sources.captured.source import CapturedSource
 from tests.postgres.world import Database, World, brief, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -125,7 +125,7 @@ def test_an_identity_that_shrinks_is_an_error(database: Database, world: World) 
             read_on(source, said)
 
 
-def read_on(source: PostgresSource, said: list[Delivery]) -> None:
+def read_on(source: CapturedSource, said: list[Delivery]) -> None:
     """Read until the source has had enough."""
     while True:
         delivery = source.read(said[-1].position, 10, wait=5.0)

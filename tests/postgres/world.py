@@ -20,7 +20,8 @@ from headwater.options import read_options
 from headwater.schema import WEIGHT, Column, Schema
 from headwater.sources.base import Report, SourceContext, SourceTable
 from headwater.sources.postgres.options import PostgresOptions
-from headwater.sources.postgres.source import PostgresSource, open_source
+from headwater.sources.captured.source import CapturedSource
+from headwater.sources.postgres.source import open_source
 
 EXTRA = (KIND, WEIGHT, POSITION, SEQ, UNCHANGED)
 
@@ -118,7 +119,7 @@ class World:
         self.context = SourceContext(pipeline, folder, self.reports.append)
 
     @contextmanager
-    def source(self, *tables: SourceTable, after: Position | None = None) -> Iterator[PostgresSource]:
+    def source(self, *tables: SourceTable, after: Position | None = None) -> Iterator[CapturedSource]:
         """A started source."""
         opened = open_source(tables, self.context)
         try:
@@ -129,7 +130,7 @@ class World:
 
 
 def read_to(
-    source: PostgresSource, end: Position, *, after: Position | None = None, limit: int = 10_000
+    source: CapturedSource, end: Position, *, after: Position | None = None, limit: int = 10_000
 ) -> list[Delivery]:
     """Everything a source says up to a position."""
     said: list[Delivery] = []
@@ -144,7 +145,7 @@ def read_to(
     return said
 
 
-def read_now(source: PostgresSource, *, after: Position | None = None) -> list[Delivery]:
+def read_now(source: CapturedSource, *, after: Position | None = None) -> list[Delivery]:
     """Everything committed by now."""
     return read_to(source, source.now(), after=after)
 

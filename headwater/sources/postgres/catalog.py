@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headwater.errors import Place, SourceError
 from headwater.log.messages import MESSAGE_SCHEMA
+from headwater.nearest import nearest_hint
 from headwater.options import revealed
 from headwater.schema import Column, Schema
 from headwater.sources.postgres.connect import address_of, session
@@ -140,14 +140,6 @@ def types_of(cursor: Any, oids: Sequence[int]) -> dict[int, ServerType]:
     }
 
 
-def nearest(name: str, known: Sequence[str], what: str) -> str:
-    """A hint with the name that is most like the one asked for."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
-        return f"Did you mean '{near[0]}'?"
-    return f"The {what} are {', '.join(known[:20])}." if known else f"There are no {what}."
-
-
 def _columns(cursor: Any, oid: int) -> tuple[ServerColumn, ...]:
     cursor.execute(
         "SELECT attname, atttypid, atttypmod, attgenerated <> '' FROM pg_attribute"
@@ -211,7 +203,7 @@ def _missing(cursor: Any, schema: str, table: str, place: Place | None) -> Sourc
         return SourceError(
             f"the database has no schema '{schema}'",
             detail=f"Table '{schema}.{table}' was asked for.",
-            hint=nearest(schema, schemas, "schemas"),
+            hint=nearest_hint(schema, schemas, "schemas"),
             place=place,
         )
     cursor.execute(
@@ -221,7 +213,7 @@ def _missing(cursor: Any, schema: str, table: str, place: Place | None) -> Sourc
     )
     tables = cursor.fetchall()
     elsewhere = [where for where, name in tables if name == table]
-    hint = nearest(table, [name for where, name in tables if where == schema], "tables")
+    hint = nearest_hint(table, [name for where, name in tables if where == schema], "tables")
     if elsewhere:
         hint = f"There is one in schema '{elsewhere[0]}': set 'schema-name' = '{elsewhere[0]}'."
     return SourceError(

@@ -8,7 +8,8 @@ from typing import Any
 
 from headwater.errors import SourceError
 from headwater.log.text_values import can_read
-from headwater.sources.postgres.catalog import FULL, NONE, ServerTable, identity_of, nearest
+from headwater.nearest import nearest_hint
+from headwater.sources.postgres.catalog import FULL, NONE, ServerTable, identity_of
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import quote
 from headwater.sources.postgres.server import Publication
@@ -122,7 +123,7 @@ def _check_columns(pair: Pair) -> None:
             raise SourceError(
                 f"table '{found.schema}.{found.name}' has no column '{column.name}'",
                 detail=f"Its columns are {', '.join(c.name for c in found.columns)}.",
-                hint=nearest(column.name, [c.name for c in found.columns], "columns"),
+                hint=nearest_hint(column.name, [c.name for c in found.columns], "columns"),
                 place=declared.place,
             )
         if at_server.generated:

@@ -12,6 +12,7 @@ import psycopg2.extras
 
 from headwater.errors import SourceError
 from headwater.options import Secret
+from headwater.sources.base import Unreachable
 from headwater.sources.postgres.options import PostgresOptions
 
 # Values are read as text: whatever shapes that text is fixed here, equal for snapshot and stream.
@@ -44,10 +45,6 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}/{self.database}"
-
-
-class Unreachable(SourceError):
-    """The server does not answer now; it may later."""
 
 
 def address_of(options: PostgresOptions, application: str) -> Address:

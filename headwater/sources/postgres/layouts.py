@@ -9,7 +9,8 @@ from headwater.log.manifest import LoggedTable
 from headwater.log.pgoutput import Relation
 from headwater.log.text_values import can_read
 from headwater.log.transactions import Layout
-from headwater.sources.postgres.catalog import nearest, types_of
+from headwater.nearest import nearest_hint
+from headwater.sources.postgres.catalog import types_of
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address, session
 from headwater.sources.postgres.messages import message_layout, reads
@@ -92,7 +93,7 @@ def _vanished(table: CaptureTable, column: str, names: Sequence[str]) -> SourceE
         f"column '{column}' of table '{table.name}' is gone",
         detail=f"'{table.remote_schema}.{table.remote_table}' now has the columns {', '.join(names)}.",
         hint="Remove it from the declaration, or add it again at the server."
-        f" {nearest(column, names, 'columns')}",
+        f" {nearest_hint(column, names, 'columns')}",
         place=table.place,
     )
 

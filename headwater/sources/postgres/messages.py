@@ -12,9 +12,9 @@ from headwater.log.messages import MESSAGE_SCHEMA, message_family, message_place
 from headwater.log.store import LogWriter
 from headwater.log.text_values import can_read
 from headwater.log.transactions import Layout
+from headwater.nearest import nearest_hint
 from headwater.schema import Column
 from headwater.sources.base import SourceTable
-from headwater.sources.postgres.catalog import nearest
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable
 from headwater.sources.postgres.options import OWN_PREFIX
 
@@ -41,7 +41,7 @@ def _check_column(table: SourceTable, column: Column) -> None:
         raise SourceError(
             f"messages have no column '{column.name}'",
             detail=f"Table '{table.name}' reads messages. Their columns are {', '.join(MESSAGE_SCHEMA.names)}.",
-            hint=nearest(column.name, MESSAGE_SCHEMA.names, "columns"),
+            hint=nearest_hint(column.name, MESSAGE_SCHEMA.names, "columns"),
             place=table.place,
         )
     if not can_read(message_family(message_place(column)), column.type):

@@ -8,31 +8,44 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import headwater
 from headwater.errors import HeadwaterError, SourceError, from_json
 from headwater.sources.base import Report
-from headwater.sources.postgres.config import CaptureConfig, to_line
 
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 STOP_SECONDS = 2.0
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How a capture is started."""
+
+    module: str
+    """What Python runs: `headwater.sources.postgres.capture`."""
+    folder: Path
+    line: Callable[[bool], str]
+    """Its configuration; True if it takes the place of a capture that died."""
+    subject: str
+    """What it reads, for messages: `postgres at db:5432/shop`."""
+
+
 class Supervisor:
     """One capture, whichever process it is at the moment."""
 
-    def __init__(self, config: CaptureConfig) -> None:
-        self._config = config
+    def __init__(self, launch: Launch) -> None:
+        self._how = launch
         self._news = threading.Condition()
         self._reports: deque[Report] = deque()
         self._heard = 0
         self._error: HeadwaterError | None = None
         self._started = self._ended = self._stopping = False
-        self._process = self._launch(config)
+        self._process = self._launch(again=False)
         self._thread = threading.Thread(target=self._listen, name="capture", daemon=True)
         self._thread.start()
 
@@ -94,13 +107,14 @@ class Supervisor:
             process.kill()
             process.wait()
 
-    def _launch(self, config: CaptureConfig) -> subprocess.Popen[str]:
-        config.folder.mkdir(parents=True, exist_ok=True)
+    def _launch(self, *, again: bool) -> subprocess.Popen[str]:
+        folder = self._how.folder
+        folder.mkdir(parents=True, exist_ok=True)
         package = str(Path(headwater.__file__).parent.parent)
         path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
-        with (config.folder / "capture.log").open("wb") as log:
+        with (folder / "capture.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "headwater.sources.postgres.capture"],
+                [sys.executable, "-m", self._how.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -111,7 +125,7 @@ class Supervisor:
             )
         assert process.stdin is not None
         try:
-            process.stdin.write(to_line(config) + "\n")
+            process.stdin.write(self._how.line(again) + "\n")
             process.stdin.flush()
         except BrokenPipeError:
             # It died at once; that is noticed by whoever listens to it.
@@ -131,14 +145,12 @@ class Supervisor:
                     self._fail(self._unexplained(code))
                     return
                 attempts = 1 if self._recent else attempts + 1
-                self._tell(
-                    Report("reconnect", f"connecting to postgres at {self._config.address} again", attempts)
-                )
+                self._tell(Report("reconnect", f"connecting to {self._how.subject} again", attempts))
                 pause = min(BACKOFF_FIRST * 2 ** (attempts - 1), BACKOFF_MOST)
                 if self._news.wait_for(lambda: self._stopping, timeout=pause):
                     return
                 _close_input(self._process)
-                self._process = self._launch(replace(self._config, again=True))
+                self._process = self._launch(again=True)
 
     def _hear_out(self, process: subprocess.Popen[str]) -> bool:
         """Take in all a capture says; True if it ended for a reason that may pass."""
@@ -182,7 +194,7 @@ class Supervisor:
         self._news.notify_all()
 
     def _unexplained(self, code: int) -> SourceError:
-        log = self._config.folder / "capture.log"
+        log = self._how.folder / "capture.log"
         return SourceError(
             "the capture ended without a reason",
             detail=f"Exit code {code}. {log.read_text(errors='replace').strip()[-800:]}",
