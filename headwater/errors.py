@@ -22,13 +22,17 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the user's SQL something stands; lines and columns count from one."""
+    """Where in the user's SQL something stands; lines and columns count from one.
+
+    `text` is the line as it is shown; `mark` is the column in it, 0 if that is `column`: secrets are shown shorter.
+    """
 
     file: str
     line: int
     column: int
     text: str = ""
     width: int = 1
+    mark: int = 0
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

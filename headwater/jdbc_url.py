@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from headwater.errors import OptionError, Place
+from headwater.nearest import nearest
 from headwater.options import Secret
 
 POSTGRES, MYSQL = "postgresql", "mysql"
@@ -88,7 +88,9 @@ def read_url(
         parts = urlsplit(plain.removeprefix("jdbc:"))
         port = parts.port or PORTS[kind]
     except ValueError as wrong:
-        raise _wrong(f"{wrong}.", url, kinds, place) from None
+        is_port = str(wrong).startswith("Port")
+        said = "A port is a number from 1 to 65535" if is_port else str(wrong)
+        raise _wrong(f"{said}.", url, kinds, place) from None
     database = unquote(parts.path.removeprefix("/"))
     if not parts.hostname or not database or "/" in database or "@" in parts.netloc:
         raise _wrong("It names a host and one database, and no user.", url, kinds, place)
@@ -128,11 +130,11 @@ def _settings(given: dict[str, str], kind: str, place: Place | None) -> Iterator
             yield kept[name], value
         elif name not in (*plain, *own):
             known = [*kept, *plain, *own]
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            near = nearest(name, known, cutoff=0.5)
             raise OptionError(
                 f"option 'url' has a parameter that is not understood: {name}",
                 detail=f"The parameters are {', '.join(sorted(known))}.",
-                hint=f"Did you mean '{near[0]}'?" if near else "Remove it.",
+                hint=f"Did you mean '{near}'?" if near else "Remove it.",
                 place=place,
             )
 

@@ -15,7 +15,7 @@ import pytest
 
 HOUSE = Path(__file__).parent.parent
 
-GROUND = "errors schema options settings"
+GROUND = "errors schema options settings nearest"
 """Everyone may stand on these."""
 
 ARROWS = {
@@ -24,6 +24,7 @@ ARROWS = {
     "schema": "",
     "options": "",
     "settings": "",
+    "nearest": "",
     "jdbc_url": "",
     "log": "",
     "formats": "log",

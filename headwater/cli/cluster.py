@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from confluent_kafka import KafkaException
 from headwater.cli.parser_kafka import BOOTSTRAP
 from headwater.errors import HeadwaterError, SourceError, UsageError
 from headwater.kafka.problems import problem_as
+from headwater.nearest import nearest
 from headwater.sql.interpolate import resolve
 
 ANSWER_SECONDS = 5.0
@@ -49,11 +49,11 @@ def complaining(properties: Mapping[str, str], subject: str = "") -> Iterator[No
 def missing_topic(topic: str, known: Iterable[str]) -> SourceError:
     """Nobody has made this topic."""
     names = [name for name in sorted(known) if not name.startswith("__")]
-    near = difflib.get_close_matches(topic, names, n=1, cutoff=0.5)
+    near = nearest(topic, names, cutoff=0.5)
     return SourceError(
         f"there is no topic '{topic}'",
         detail=f"The cluster has {len(names)} topics.",
-        hint=f"Did you mean '{near[0]}'?" if near else "headwater topics lists them.",
+        hint=f"Did you mean '{near}'?" if near else "headwater topics lists them.",
     )
 
 

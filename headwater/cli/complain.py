@@ -32,10 +32,11 @@ def place_lines(place: Place) -> list[str]:
     number = f"{place.line:>2}"
     gap = " " * len(number)
     line = place.text.rstrip("\n").replace("\t", " ")
-    width = max(1, min(place.width, len(line) - place.column + 1))
+    column = place.mark or place.column
+    width = max(1, min(place.width, len(line) - column + 1))
     return [
         f" {gap}--> {place}",
         f" {gap} |",
         f" {number} | {line}",
-        f" {gap} | {' ' * (place.column - 1)}{'^' * width}",
+        f" {gap} | {' ' * (column - 1)}{'^' * width}",
     ]

@@ -17,8 +17,8 @@ def add_services(commands: Commands[argparse.ArgumentParser]) -> None:
     what = services.add_subparsers(dest="services", required=True, metavar="WHAT")
     up = what.add_parser("up", help="fetch what is missing and start services")
     up.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
-    ports = "usual: the ones everybody knows (default); auto: any that are free"
-    up.add_argument("--ports", choices=("usual", "auto"), default="usual", help=ports)
+    ports = "kept: those they had, at first the usual ones (default); usual: the ones everybody knows; auto: any free"
+    up.add_argument("--ports", choices=("kept", "usual", "auto"), default="kept", help=ports)
     _add_folder(up)
     down = what.add_parser("down", help="stop services; their data stays")
     # No choices here: argparse would check the empty list against them.

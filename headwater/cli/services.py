@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 import time
@@ -16,10 +17,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 
-from headwater.cli.parser_services import NAMES
+from headwater.cli.parser_services import FOLDER, NAMES
 from headwater.cli.stop import Stop
-from headwater.errors import UsageError
+from headwater.errors import ServiceError, UsageError
 from headwater.services.cast import CAST, Ports, Seen, bring_up, log_of, look, take_down
+
+IN_USE = re.compile(r"port \d+ is in use")
 
 FOLLOW_SECONDS = 0.2
 STYLES = {"up": "green", "crashed": "red", "does not answer": "yellow"}
@@ -40,8 +43,13 @@ def services_command(given: argparse.Namespace) -> int:
 
 def up(names: list[str], folder: Path, *, ports: Ports) -> int:
     """Start services and say how to reach them."""
-    with Stop(), _showing() as show:
-        wanted = bring_up(names, folder, ports=ports, report=show.fetched, starting=show.starting)
+    try:
+        with Stop(), _showing() as show:
+            wanted = bring_up(names, folder, ports=ports, report=show.fetched, starting=show.starting)
+    except ServiceError as problem:
+        if IN_USE.fullmatch(problem.message):
+            problem.hint = "Stop what listens there, or let free ports be taken: --ports auto."
+        raise
     seen = {service.name: service for service in look(folder)}
     _print(connections([seen[name] for name in wanted]))
     return 0
@@ -51,17 +59,22 @@ def down(names: list[str], folder: Path) -> int:
     """Stop services."""
     if unknown := [name for name in names if name not in NAMES]:
         raise UsageError(f"there is no service '{unknown[0]}'", hint=f"The services are {', '.join(NAMES)}.")
+    _check_there(folder)
     with Stop() as stop:
         stop.gently()
         stopped = take_down(names, folder, stopping=lambda name: _say(f"stopping {name} ..."))
         stop.end()
-    if not stopped:
+    for name in names:
+        if name not in stopped:
+            _say(f"{name} is not up in {folder}")
+    if not stopped and not names:
         _say(f"nothing runs in {folder}")
     return 0
 
 
 def status(folder: Path) -> int:
     """Show what is up; 1 if something that should be is not."""
+    _check_there(folder)
     seen = look(folder)
     if not seen:
         _say(f"nothing runs in {folder}")
@@ -185,6 +198,16 @@ def _table(*columns: str) -> Table:
 def _print(table: Table) -> None:
     # Elsewhere than on a terminal nothing is cut off.
     Console(width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def _check_there(folder: Path) -> None:
+    """A folder that somebody typed has to be there; the usual one comes with the first service."""
+    if folder != FOLDER and not folder.is_dir():
+        raise ServiceError(
+            f"there is no folder {folder}",
+            detail="Services keep their data there from their first start on.",
+            hint="Give --folder the folder that was given to headwater services up.",
+        )
 
 
 def _say(text: str) -> None:

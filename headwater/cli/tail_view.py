@@ -12,6 +12,7 @@ from headwater.cli.envelope import Bytes, Event, Json, Seen, Text, Tombstone
 
 STYLES = {"c": "green", "u": "yellow", "d": "red", "r": "dim", "t": "bold red", "m": "cyan"}
 CHANGED = "bold reverse"
+NO_KEY = "(no key)"
 HEX_BYTES = 64
 """Of what is no text so many bytes are shown."""
 
@@ -20,7 +21,7 @@ def line_of(seen: Seen, key: Seen | None = None) -> Line:
     """A message, with its key before it if that is wanted."""
     line = Line()
     if key is not None:
-        line.append(_plain(key), style="blue").append("  ")
+        line.append(_key(key), style="blue").append("  ")
     if isinstance(seen, Event):
         _add_event(line, seen)
     else:
@@ -51,6 +52,11 @@ def _add_update(line: Line, before: dict[str, Any], after: dict[str, Any]) -> No
             line.append(f"{shown(before[name])} → {shown(value)}", style=CHANGED)
         else:
             line.append(shown(value))
+
+
+def _key(seen: Seen) -> str:
+    # Of what has no value one says tombstone; a message without a key is an ordinary one.
+    return NO_KEY if isinstance(seen, Tombstone) else _plain(seen)
 
 
 def _plain(seen: Seen) -> str:

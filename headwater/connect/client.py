@@ -12,10 +12,10 @@ import json
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, LocationValueError
+from urllib3.exceptions import HTTPError, LocationValueError, ProtocolError
 
 from headwater.connect.files import Connector, secrets_of, without
 from headwater.connect.status import RUNNING, Status, status_of
@@ -35,6 +35,8 @@ STEADY_SECONDS = 1.5
 
 CONFLICT = 409
 MISSING = 404
+NOT_KNOWN = (400, 404, 405)
+"""How a server answers that does not know what it is asked for."""
 
 
 class ConnectClient:
@@ -42,6 +44,7 @@ class ConnectClient:
 
     def __init__(self, url: str = DEFAULT_URL) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
+        _check_port(parts)
         self.url = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if parts.username is not None:
@@ -50,7 +53,10 @@ class ConnectClient:
 
     def names(self) -> list[str]:
         """The connectors of the cluster."""
-        return sorted(str(name) for name in self._ask("GET", "/connectors"))
+        found = self._ask("GET", "/connectors")
+        if not isinstance(found, list):
+            raise self._stranger(f"It said {str(found)[:80]}")
+        return sorted(str(name) for name in found)
 
     def status(self, name: str) -> Status:
         """How one connector is."""
@@ -63,7 +69,7 @@ class ConnectClient:
     def find(self, name: str) -> Status | None:
         """How a connector is, None if the workers do not know it (yet)."""
         code, said = self._send("GET", f"{_path(name)}/status")
-        if code == MISSING:
+        if code == MISSING and _is_own(said):
             return None
         if code >= 400:
             raise self._refusal(code, said)
@@ -176,7 +182,7 @@ class ConnectClient:
     def _ask(self, method: str, path: str, *, name: str = "") -> Any:
         """The answer, or what went wrong; `name` is the connector that is asked for."""
         code, said = self._send(method, path)
-        if code == MISSING and name:
+        if code == MISSING and name and _is_own(said):
             raise self._unknown(name)
         if code >= 400:
             hidden = secrets_of(self.config(name)) if name and not path.endswith("/config") else ()
@@ -205,18 +211,23 @@ class ConnectClient:
         except ValueError:
             if code >= 400:
                 return {"message": data.decode(errors="replace")[:200]}
-            raise ConnectError(
-                f"what answers at {self.url} is not kafka connect",
-                detail=f"It said {data[:80].decode(errors='replace')!r}.",
-                hint="Check --url; Connect's own port is 8083 unless told otherwise.",
-            ) from None
+            raise self._stranger(f"It said {data[:80].decode(errors='replace')!r}") from None
 
     def _away(self, problem: Exception) -> ConnectError:
+        if isinstance(problem, ProtocolError):
+            return self._stranger(f"{problem.args[-1]}")
         reason = str(getattr(problem, "reason", None) or problem).rpartition(": ")[2]
         return ConnectError(
             f"kafka connect does not answer at {self.url}",
             detail=f"{reason}.",
             hint="Check --url, and that a worker runs: headwater services up connect starts one.",
+        )
+
+    def _stranger(self, seen: str) -> ConnectError:
+        return ConnectError(
+            f"what answers at {self.url} is not kafka connect",
+            detail=f"{seen}.",
+            hint="Check --url; Connect's own port is 8083 unless told otherwise.",
         )
 
     def _unknown(self, name: str) -> ConnectError:
@@ -229,6 +240,8 @@ class ConnectClient:
         )
 
     def _refusal(self, code: int, said: Any, *, hidden: tuple[str, ...] = ()) -> ConnectError:
+        if code in NOT_KNOWN and not _is_own(said):
+            return self._stranger(f"It answered with code {code}")
         text = str(said.get("message", "")) if isinstance(said, dict) else ""
         if code in (401, 403):
             hint = "Put user and password into --url: http://USER:PASSWORD@HOST:8083."
@@ -239,6 +252,22 @@ class ConnectClient:
             detail=f"{without(' '.join(text.split()), hidden) or 'It did not say why'} (code {code})",
             hint=hint,
         )
+
+
+def _check_port(parts: SplitResult) -> None:
+    try:
+        parts.port  # noqa: B018  # reading it is the check
+    except ValueError:
+        raise ConnectError(
+            f"'{parts.netloc.rpartition('@')[2]}' is not an address",
+            detail="A port is a number from 1 to 65535.",
+            hint="Check --url; Connect's own port is 8083 unless told otherwise.",
+        ) from None
+
+
+def _is_own(said: object) -> bool:
+    """True for a refusal that Connect itself wrote: every one of them has a code in it."""
+    return isinstance(said, dict) and "error_code" in said
 
 
 def _path(name: str) -> str:

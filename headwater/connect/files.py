@@ -13,7 +13,7 @@ from headwater.connect.translate import Translated, translate
 from headwater.errors import ConnectError, Place
 from headwater.options import Secret
 from headwater.sql.interpolate import resolve
-from headwater.sql.secrets import looks_secret, masked, masked_in_place
+from headwater.sql.secrets import MaskedText, looks_secret, masked
 
 _REFERENCE = re.compile(r"\$\{(?:env|file):[^{}:]*\}")
 """References of ours. What else looks like one, `${topic}` or `${vault:path:key}`, is Connect's business."""
@@ -84,11 +84,13 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
         found = json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as wrong:
         line = text.splitlines()[wrong.lineno - 1] if text.strip() else ""
+        shown = MaskedText(line)
+        mark = len(shown.part(0, wrong.colno - 1)) + 1
         raise ConnectError(
             f"the file {file} is not JSON",
             detail=f"{wrong.msg} at line {wrong.lineno}, column {wrong.colno}.",
             hint="A comma too many or too few, or a missing quote, is the usual reason.",
-            place=Place(file, wrong.lineno, wrong.colno, masked_in_place(line)),
+            place=Place(file, wrong.lineno, wrong.colno, shown.part(0, len(line)), mark=mark),
         ) from None
     except _TwiceError as wrong:
         raise ConnectError(

@@ -13,14 +13,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import urllib3
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from urllib3.exceptions import HTTPError
 
-from headwater.errors import HeadwaterError, SourceError
+from headwater.demo.background import Background
+from headwater.errors import SourceError
 from headwater.kafka.clients import consumer, topics, watermarks
 from headwater.kafka.problems import is_away, problem_as
 
@@ -28,7 +28,6 @@ POLL_SECONDS = 0.2
 ASK_SECONDS = 0.4
 """The index is asked so often."""
 
-STOP_SECONDS = 10.0
 MOST_MESSAGES = 500
 MOST_DOCUMENTS = 1000
 
@@ -45,38 +44,18 @@ class Said:
     value: bytes | None
 
 
-class Feed:
+class Feed(Background):
     """A thread that pulls at an iterator until it is stopped; the iterator yields at least a few times a second."""
 
     def __init__(self, pulled: Iterator[None]) -> None:
+        super().__init__("demo feed")
         self._pulled = pulled
-        self._failed: HeadwaterError | BrokenPipeError | None = None
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="demo feed", daemon=True)
 
-    def __enter__(self) -> Feed:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ended.set()
-        self._thread.join(STOP_SECONDS)
-
-    def check(self) -> None:
-        """Raise what went wrong in the thread, if anything did."""
-        if self._failed is not None:
-            raise self._failed
-
-    def _follow(self) -> None:
-        try:
-            for _ in self._pulled:
-                if self._ended.is_set():
-                    return
-        except (HeadwaterError, BrokenPipeError) as error:
-            # Also if whoever read what is heard has gone: the caller knows what that means.
-            self._failed = error
+    def work(self) -> None:
+        """Pull until it is stopped."""
+        for _ in self._pulled:
+            if self._ended.is_set():
+                return
 
 
 def follow_topics(

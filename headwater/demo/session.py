@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol
 
+from headwater.demo.background import Background
 from headwater.demo.claims import MOST_AT_ONCE, Office, connected, make_tables
-from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors import ServiceError
 from headwater.services.postgres import EmbeddedPostgres, running_uri
 from headwater.services.running import running_pid, wait_for
 
-STOP_SECONDS = 10.0
 GONE_SECONDS = 45.0
 
 
@@ -119,7 +117,7 @@ class Worker(Protocol):
         """One transaction that changes at most so many rows; returns how many."""
 
 
-class Generator:
+class Generator(Background):
     """A thread that changes rows until it is stopped, or until `rows` of them are changed."""
 
     def __init__(
@@ -130,41 +128,17 @@ class Generator:
         rows: int | None = None,
         worker: Callable[[Any], Worker] = Office,
     ) -> None:
+        super().__init__("demo generator")
         self.changed = 0
         self._uri, self._every, self._rows, self._worker = uri, every, rows, worker
-        self._failed: HeadwaterError | None = None
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="demo generator", daemon=True)
 
-    def __enter__(self) -> Generator:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ended.set()
-        self._thread.join(STOP_SECONDS)
-
-    def check(self) -> None:
-        """Raise what went wrong in the thread, if anything did."""
-        if self._failed is not None:
-            raise self._failed
-
-    def wait(self, seconds: float) -> bool:
-        """True if it has ended within so many seconds."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    def _work(self) -> None:
-        try:
-            with connected(self._uri) as connection:
-                worker = self._worker(connection)
-                while not self._ended.is_set() and self._left() > 0:
-                    self.changed += worker.work(self._left())
-                    self._ended.wait(self._every if self._left() else 0)
-        except HeadwaterError as error:
-            self._failed = error
+    def work(self) -> None:
+        """Change rows until it is stopped."""
+        with connected(self._uri) as connection:
+            worker = self._worker(connection)
+            while not self._ended.is_set() and self._left() > 0:
+                self.changed += worker.work(self._left())
+                self._ended.wait(self._every if self._left() else 0)
 
     def _left(self) -> int:
         return MOST_AT_ONCE if self._rows is None else min(MOST_AT_ONCE, self._rows - self.changed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from sqlglot import exp
@@ -23,6 +22,7 @@ from headwater.formats.trees import (
     part,
     text,
 )
+from headwater.nearest import nearest
 
 METADATA = {
     "topic": "string",
@@ -93,10 +93,10 @@ def _headers(entries: Tree) -> Tree:
 def metadata_value(known: Mapping[str, Tree], name: str, *, kind: str, column_name: str) -> Tree:
     """The value of one metadata column, of its declared type."""
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        near = nearest(name, known, cutoff=0.5)
         raise OptionError(
             f"column '{column_name}' is taken from '{name}', which a message does not have",
             detail=f"A message has {', '.join(known)}.",
-            hint=f"Did you mean '{near[0]}'?" if near else "Use one of these.",
+            hint=f"Did you mean '{near}'?" if near else "Use one of these.",
         )
     return cast(known[name], kind)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException
 
 from headwater.errors import HeadwaterError, OptionError, Place
-from headwater.kafka.names import KNOWN
+from headwater.kafka.names import KNOWN, RENAMED, is_secret
 from headwater.kafka.properties import scrubbed, shown_servers
+from headwater.options import Secret
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ AWAY = frozenset(
 
 _SINCE = re.compile(r" \(after \d+ms in state [^)]*\)")
 """What librdkafka adds to a failure and what differs from one time to the next."""
+
+_NO_LOGIN = "not valid in current SASL state"
+_NO_ANSWER = "Invalid response size"
 
 _UNKNOWN_TOPIC = frozenset(
     {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
@@ -101,14 +105,35 @@ def trouble(
     error = error_of(problem)
     said = _SINCE.sub("", scrubbed(error.str() or error.name(), properties)).strip().rstrip(".")
     where = shown_servers(properties)
-    found = _of_access(error.code(), said, where) or _of_use(
-        error.code(), said, subject or "what was asked for"
+    found = (
+        _of_port(error.code(), said, where)
+        or _of_access(error.code(), said, where)
+        or _of_use(error.code(), said, subject or "what was asked for")
     )
     return found or Trouble(
         f"kafka at {where} refused {subject or 'a request'}",
         f"{said} ({error.name()}).",
         "See the broker's log for more.",
     )
+
+
+def _of_port(code: int, said: str, where: str) -> Trouble | None:
+    """Complaints of a port that is another one than was thought."""
+    if code in _LOGIN_REFUSED and _NO_LOGIN in said:
+        return Trouble(
+            f"kafka at {where} takes no login on this port",
+            f"{said}.",
+            "Name the port that asks for a login, or leave the properties sasl.* out and set "
+            "'properties.security.protocol' to PLAINTEXT or SSL.",
+        )
+    if code == KafkaError._BAD_MSG and _NO_ANSWER in said:
+        return Trouble(
+            f"what answers at {where} is not kafka",
+            f"{said}.",
+            "Check host and port in 'properties.bootstrap.servers': another kind of server listens there, or "
+            "'properties.security.protocol' is not what this port speaks.",
+        )
+    return None
 
 
 def _of_access(code: int, said: str, where: str) -> Trouble | None:
@@ -137,8 +162,9 @@ def _of_access(code: int, said: str, where: str) -> Trouble | None:
         return Trouble(
             f"kafka at {where} does not answer",
             f"{said}.",
-            "Check that the broker runs, that 'properties.bootstrap.servers' and 'properties.security.protocol' are "
-            "right for this port, and that the address the broker advertises can be reached from here.",
+            "Check that the broker runs, that 'properties.bootstrap.servers' names a port of Kafka's own and "
+            "'properties.security.protocol' is what it speaks, and that the address the broker advertises can be "
+            "reached from here.",
         )
     return None
 
@@ -185,12 +211,44 @@ def problem_as(
     return family(found.message, detail=found.detail, hint=found.hint, place=place)
 
 
+def _as_given(name: str, properties: Mapping[str, str]) -> str:
+    """The name under which a property was written: complaints use librdkafka's first name for it."""
+    if name in properties:
+        return name
+    others = (given for given in properties if name in (RENAMED.get(given), _FIRST_NAMES.get(given)))
+    return next(others, name)
+
+
+_FIRST_NAMES = {
+    "bootstrap.servers": "metadata.broker.list",
+    "max.partition.fetch.bytes": "fetch.message.max.bytes",
+    "sasl.mechanism": "sasl.mechanisms",
+    "acks": "request.required.acks",
+    "compression.type": "compression.codec",
+}
+
+
+def _value(name: str, properties: Mapping[str, str]) -> str:
+    value = properties.get(name, "")
+    return "***" if is_secret(name) or isinstance(value, Secret) else value
+
+
 def refused_property(problem: Exception, properties: Mapping[str, str]) -> OptionError:
     """The error of a client that could not be made: a name that nobody knows, or a value that does not fit."""
     said = scrubbed(
         str(error_of(problem).str() if isinstance(problem, KafkaException) else problem), properties
     )
     unknown = re.search(r'No such configuration property: "([^"]+)"', said)
+    wrong = re.search(r'for configuration property "([^"]+)"|(ssl\.[a-z.]+) failed', said)
+    if wrong is not None:
+        name = _as_given(wrong[1] or wrong[2], properties)
+        return OptionError(
+            f"kafka's client does not accept 'properties.{name}' = '{_value(name, properties)}'",
+            detail=said.rstrip(".") + ".",
+            hint="Check that the file is there and is what the name says."
+            if wrong[2]
+            else "Give a value that the property takes.",
+        )
     if unknown is None:
         return OptionError(
             "kafka's client does not accept the properties",

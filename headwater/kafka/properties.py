@@ -108,6 +108,15 @@ def _plain(properties: Mapping[str, str]) -> dict[str, str]:
             detail="It says where the brokers are.",
             hint="Add 'properties.bootstrap.servers' = 'host:9092' to the WITH clause.",
         )
+    for server in servers(properties):
+        port = server.rpartition(":")[2]
+        if ":" in server and not server.endswith("]") and not (port.isdecimal() and 0 < int(port) < 65536):
+            shown = "***" if isinstance(_given_servers(properties), Secret) else server
+            raise OptionError(
+                f"'properties.bootstrap.servers' does not take the value '{shown}'",
+                detail="A port is a number from 1 to 65535.",
+                hint="Write it as 'host:9092', several with commas between them.",
+            )
     return {name: text.reveal() if isinstance(text, Secret) else text for name, text in properties.items()}
 
 

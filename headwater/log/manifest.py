@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import StateError
+from headwater.log.private_file import private_file
 from headwater.log.segments import Segment
 from headwater.schema import Schema, schema_from_json
 
@@ -68,7 +69,7 @@ class Manifest:
         self._path = folder / FILE
         # Calls come from the thread that reads and the one that commits, one at a time.
         self._connection = sqlite3.connect(
-            self._path, timeout=30.0, isolation_level=None, check_same_thread=False
+            private_file(self._path), timeout=30.0, isolation_level=None, check_same_thread=False
         )
         try:
             self._open()

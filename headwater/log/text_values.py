@@ -1,4 +1,4 @@
-"""Values as Postgres writes them, typed column by column.
+"""Values as databases write them, typed column by column.
 
     typed(pa.array(["1", None]), "int", "number")       # int32: 1, null
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.errors import Place, SourceError
+from headwater.log import mysql_values
 from headwater.log.text_arrays import split_arrays
 from headwater.schema import Column, arrow_type
 
@@ -38,10 +39,17 @@ class Unfit(Exception):
         self.reason = reason
 
 
+def is_bytes(family: str) -> bool:
+    """True if values of a family are bytes and no text."""
+    return family == RAW or family in mysql_values.BYTES
+
+
 def can_read(family: str, kind: str) -> bool:
-    """True if values of a Postgres type family can be read as a Spark type at all."""
+    """True if values of a family can be read as a Spark type at all."""
     if family == RAW:
         return kind in ("string", "binary")
+    if mysql_values.is_mysql(family):
+        return mysql_values.readable(family, kind)
     if kind == "string":
         return True
     if family.startswith(ARRAY_OF):
@@ -85,6 +93,8 @@ def typed_column(
 
 
 def _converter(kind: str, family: str) -> Callable[[pa.Array], pa.Array]:
+    if mysql_values.is_mysql(family):
+        return mysql_values.converter(kind, family)
     if family.startswith(ARRAY_OF) and kind != "string":
         return lambda texts: _arrays(texts, kind, family)
     match kind:

@@ -29,7 +29,7 @@ from headwater.log.pgoutput import (
     Update,
     Value,
 )
-from headwater.log.text_values import RAW, typed_column
+from headwater.log.text_values import is_bytes, typed_column
 from headwater.schema import Schema
 
 
@@ -89,7 +89,7 @@ class Pending:
             zip(*self.rows, strict=True), layout.schema, layout.families, strict=True
         ):
             raw = pa.array(values, pa.binary())
-            texts = raw if family == RAW else raw.cast(pa.string())
+            texts = raw if is_bytes(family) else raw.cast(pa.string())
             columns.append(typed_column(texts, column, family=family, table=layout.table, place=layout.place))
         weights = [WEIGHTS[kind] for kind in self.kinds]
         columns += [self.kinds, weights, self.positions, self.seqs, self.unchanged]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
-from headwater.errors import OptionError, Place, SourceError, SqlError, placed
+from headwater.errors import HeadwaterError, OptionError, Place, SourceError, SqlError, placed
+from headwater.nearest import nearest
 from headwater.runtime.scope import Registered, Scope
 from headwater.schema import Schema
 from headwater.sources.registry import CATALOG_TYPES
 from headwater.sql import statements as sql
 from headwater.sql.catalog import Relation
 from headwater.sql.names import DEFAULT_CATALOG, DEFAULT_DATABASE, Outside
-from headwater.sql.nearest import nearest
 from headwater.sql.types import written
 
 
@@ -97,7 +98,7 @@ def databases(scope: Scope, catalog: str, place: Place | None) -> Sequence[str]:
     if catalog == DEFAULT_CATALOG:
         return [DEFAULT_DATABASE]
     registered = scope.registered[catalog]
-    with placed(place):
+    with placed(place), _worded(registered):
         return registered.kind.databases(registered.options)
 
 
@@ -107,12 +108,23 @@ def tables(scope: Scope, catalog: str, database: str, place: Place | None) -> Se
         own = [r.name for r in scope.catalog if r.kind == "table" and r.name not in scope.outside]
         return own if database == DEFAULT_DATABASE else []
     registered = scope.registered[catalog]
-    with placed(place):
+    with placed(place), _worded(registered):
         try:
             return registered.kind.tables(registered.options, database)
         except SourceError:
             check_database(scope, catalog, database, place)
             raise
+
+
+@contextmanager
+def _worded(registered: Registered) -> Iterator[None]:
+    """Let hints speak of the options that were written, which are the catalog's."""
+    try:
+        yield
+    except HeadwaterError as problem:
+        for said, meant in registered.kind.words.items():
+            problem.hint = problem.hint.replace(said, meant)
+        raise
 
 
 def outside_relation(scope: Scope, meant: Outside, place: Place | None) -> Relation:
@@ -129,7 +141,8 @@ def outside_relation(scope: Scope, meant: Outside, place: Place | None) -> Relat
     if known is not None:
         return known
     try:
-        schema = scope.stored_schema(statement)
+        with _worded(scope.registered[meant.catalog]):
+            schema = scope.stored_schema(statement)
     except SourceError:
         check_database(scope, meant.catalog, meant.database, place)
         raise

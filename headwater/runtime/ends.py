@@ -14,7 +14,7 @@ from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
 from headwater.runtime.progress import Progress
 from headwater.sinks.base import Sink, SinkContext
-from headwater.sources.base import Report, Source, SourceContext
+from headwater.sources.base import Report, Source, SourceContext, is_back, waits
 
 REPEAT_SECONDS = 60.0
 """How long a source may take to come to the end of a batch that it delivered before."""
@@ -79,7 +79,9 @@ def open_ends(
         context = SinkContext(_pipeline_name(program), waits=_told(report))
         sink = nodes[0].type.open([node.table for node in nodes], context)
         closing.callback(sink.close)
-        _check_batches(name, sink, progress, context.pipeline)
+        with placed(nodes[0].table.place):
+            empty = nodes[0].type.empty.format(pipeline=context.pipeline)
+            check_batches(name, sink.last_batch(), progress, pipeline=context.pipeline, empty=empty)
         ends.sinks[name] = sink
     started: list[tuple[str, list[TableNode], SourceContext]] = []
     try:
@@ -105,23 +107,32 @@ def open_ends(
 
 
 def _told(report: Callable[[Report], None]) -> Callable[[str | None], None]:
-    """Hand on why a sink waits; that it goes on again shows by itself."""
-    return lambda trouble: report(Report("waiting", f"{trouble}; going on when it does")) if trouble else None
+    """Hand on why a sink waits, and that the wait is over."""
+    heard: list[str] = []
+
+    def tell(trouble: str | None) -> None:
+        if trouble is not None:
+            report(waits(trouble))
+            heard.append(trouble)
+        elif heard:
+            report(is_back(heard[-1]))
+            heard.clear()
+
+    return tell
 
 
-def _check_batches(name: str, sink: Sink, progress: Progress, pipeline: str) -> None:
+def check_batches(name: str, written: int | None, progress: Progress, *, pipeline: str, empty: str) -> None:
     """A sink that is ahead of our progress would drop our batches as repeats: refuse, and say what to do.
 
     Ahead by the batch we had planned is a crash between the sink's commit and ours; that batch is repeated.
     """
-    written = sink.last_batch()
     if written is None or written <= progress.batch_id or written == progress.planned_batch:
         return
     raise SinkError(
         f'the sink {name} has batch {written} of pipeline "{pipeline}", this state has {progress.batch_id}',
         detail="It was written from another state folder, or this folder is an older copy.",
-        hint="Go on with the folder that wrote it, or give the pipeline another name, or empty the sink's tables and"
-        f" its record of batches (jdbc: DELETE FROM headwater_batches WHERE pipeline = '{pipeline}').",
+        hint="Go on with the folder that wrote it, or give the pipeline another name"
+        + (f", or {empty}." if empty else "."),
     )
 
 

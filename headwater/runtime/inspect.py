@@ -11,6 +11,7 @@ from pathlib import Path
 from headwater.errors import StateError
 from headwater.runtime.answers import explain
 from headwater.runtime.compile import compile_script
+from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, source_context
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.hidden import Hidden
@@ -50,6 +51,7 @@ def explain_script(text: str, *, file: str) -> str:
     """Plan, strategies and maintaining SQL of every view, INSERT and SELECT of a script, and its own answers."""
     script, hidden = parse_script(text, file), Hidden()
     with hidden.watching(), tempfile.TemporaryDirectory() as folder:
+        check_declared(script, hidden)
         engine = open_engine("explain", Path(folder), _Silent())
         program = compile_script(script, engine, hidden=hidden)
     explained = [explain(result, program.views, program.tables) for result in program.results.values()]

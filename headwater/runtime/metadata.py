@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headwater.errors import SqlError
+from headwater.nearest import nearest
 from headwater.sinks.base import SinkType
 from headwater.sources.base import SourceType
-from headwater.sql.nearest import nearest
 from headwater.sql.statements import ColumnDef, CreateTable
 from headwater.sql.types import written
 

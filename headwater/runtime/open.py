@@ -13,6 +13,7 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.compile import compile_script
+from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, open_ends
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Discreet, Hidden
@@ -42,6 +43,7 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
     folder, hidden = (state or HOME / name).absolute(), Hidden()
     listener = Discreet(listener, hidden)
     with hidden.watching(), ExitStack() as closing:
+        check_declared(script, hidden)
         lock(folder, closing)
         engine = open_engine(name, folder / "work", listener, jars=spark_jars(script, listener))
         program = with_name(compile_script(script, engine, hidden=hidden), name)

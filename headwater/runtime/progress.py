@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headwater.errors import StateError
 from headwater.log.positions import Cut, cut_from_json
+from headwater.log.private_file import private_file
 from headwater.schema import schema_from_json
 from headwater.tables.state import Run, State
 
@@ -139,7 +140,7 @@ def state_folder(folder: Path, relation: str) -> Path:
 
 def _opened(path: Path) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(path, isolation_level="IMMEDIATE", check_same_thread=False)
+        connection = sqlite3.connect(private_file(path), isolation_level="IMMEDIATE", check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_TABLES)
@@ -152,7 +153,7 @@ def _opened(path: Path) -> sqlite3.Connection:
                 f"the saved state has format {found[0]}, this version reads up to {FORMAT}",
                 hint="Use the newer version that wrote it, or another --state folder.",
             )
-    except (sqlite3.DatabaseError, ValueError) as problem:
+    except (sqlite3.DatabaseError, OSError, ValueError) as problem:
         raise StateError(
             f'the saved state in "{path.parent}" cannot be read',
             detail=str(problem),

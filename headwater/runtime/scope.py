@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.errors import PySparkException
 from sqlglot import exp
 
-from headwater.errors import HeadwaterError, Place, placed
-from headwater.options import read_options
+from headwater.errors import Place, placed
 from headwater.plan.walk import table_name
+from headwater.runtime.declared import check_source, read_declared
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
@@ -24,7 +24,6 @@ from headwater.sql import statements as sql
 from headwater.sql.bind import bind
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.functions.syntax import NAMES
-from headwater.sql.interpolate import resolve
 from headwater.sql.names import Session
 from headwater.sql.places import place_of
 
@@ -148,9 +147,9 @@ class Scope:
         options = self.options_of(statement, kind.options)
         metadata = metadata_of(statement, kind)
         table = SourceTable(name, schema, options, statement.place, metadata=metadata)
-        if kind.decoding is not None:
-            with placed(statement.place):
-                kind.decoding(table)  # complains of formats and columns now, not at the first message
+        if self.asks:
+            # A script that ran once is only read again: files that it names may be gone by now.
+            check_source(statement, table)
         made_from = fingerprint(
             "table",
             schema.to_json(),
@@ -163,21 +162,7 @@ class Scope:
 
     def options_of(self, statement: sql.CreateTable | sql.CreateCatalog, kind: type) -> Any:
         """The options of a CREATE TABLE as the connector wants them; an error points at the option."""
-        what, word = (
-            ("connector", "connector") if isinstance(statement, sql.CreateTable) else ("type", "catalog")
-        )
-        given = {name: value for name, value in statement.options.items() if name != what}
-        owner = f"{word} '{statement.options.get(what)}'"
-        try:
-            resolved = resolve(given, statement.place, places=statement.option_places)
-            self.hidden.learn(given, resolved)
-            return read_options(kind, resolved, owner=owner, place=statement.place)
-        except HeadwaterError as problem:
-            named = next((name for name in given if f"'{name}'" in problem.message), None)
-            problem.place = statement.option_places.get(named or "", problem.place or statement.place)
-            if isinstance(statement, sql.CreateTable) and named in statement.inherited:
-                problem.hint = "It came along with LIKE: add (EXCLUDING OPTIONS) behind it."
-            raise
+        return read_declared(statement, kind, self.hidden)
 
 
 def _place_of_call(problem: PySparkException, statement: sql.Statement) -> Place:

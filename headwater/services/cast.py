@@ -31,8 +31,9 @@ PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-mariadb")
 
 
 class Ports(enum.Enum):
-    """Which ports servers listen on: the ones everybody knows, or any that are free."""
+    """Which ports servers listen on: those they had, the ones everybody knows, or any that are free."""
 
+    KEPT = "kept"
     USUAL = "usual"
     AUTO = "auto"
 
@@ -137,7 +138,7 @@ def bring_up(
     folder = folder.absolute()
     with alone(folder / "lock"):
         missing = [name for name in wanted if running_pid(folder / name) is None]
-        chosen = {name: _port(name, folder, ports) for name in missing}
+        chosen = {name: port_for(name, folder, ports) for name in missing}
         for name, port in chosen.items():
             if port is not None:
                 require_free(port, name)
@@ -210,11 +211,13 @@ def _wanted(name: str, folder: Path) -> Path:
     return folder / name / "wanted"
 
 
-def _port(name: str, folder: Path, ports: Ports) -> int | None:
-    if ports is Ports.USUAL:
-        return CAST[name].port
+def port_for(name: str, folder: Path, ports: Ports) -> int | None:
+    """The port a service is to listen on, None for any that is free."""
+    usual = CAST[name].port
     # The one it had before, so that what others wrote down goes on being true.
     noted = noted_port(folder / name)
+    if ports is Ports.USUAL or (ports is Ports.KEPT and noted in (None, usual)):
+        return usual
     return noted if noted is not None and is_free(noted) else None
 
 

@@ -6,24 +6,12 @@ with MariadbServer(Path("data")) as server:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from headwater.services.artifacts import fetch
 from headwater.services.debian import library_folders
-from headwater.services.mysql_files import (
-    PASSWORD,
-    SETTINGS,
-    SETUP,
-    USER,
-    answers_query,
-    flags,
-    make_data,
-    write_setup,
-)
-from headwater.services.ports import free_port
-from headwater.services.postgres_files import let_enter, owner_of
-from headwater.services.process import Launch, Lifetime, Server
+from headwater.services.mysql_files import SETUP, flags
+from headwater.services.mysql_server import MysqlFamilyServer, Recipe
 
 MAKE_FLAGS = {"enforce-storage-engine": "", "max-allowed-packet": "8M"}
 
@@ -36,44 +24,22 @@ NOBODY_ELSE = (
 )
 
 
-class MariadbServer(Server):
+class MariadbServer(MysqlFamilyServer):
     """One server; the folder keeps its data from one start to the next."""
 
     name = "mariadb"
-    user = USER
-    password = PASSWORD
 
-    def __init__(
-        self,
-        folder: Path,
-        port: int | None = None,
-        *,
-        settings: Mapping[str, str] | None = None,
-        lifetime: Lifetime | Path = Lifetime.PARENT,
-    ) -> None:
-        super().__init__(folder, free_port() if port is None else port, lifetime=lifetime)
-        self._settings = dict(settings or {})
-
-    def launch(self) -> Launch:
-        """Make the data folder if there is none, and say how the server is started."""
-        owner = owner_of(self.folder)
+    def recipe(self) -> Recipe:
+        """MariaDB is told its system tables, and that nobody but our user comes in."""
         tree = fetch("mariadb")
-        program = tree / "usr" / "sbin" / "mariadbd"
-        environ = {"LD_LIBRARY_PATH": ":".join(map(str, library_folders(tree)))}
-        if owner.uid is not None:
-            let_enter(program.parent)
-            let_enter(self.folder)
-        begin = [str(program), "--no-defaults", f"--basedir={tree / 'usr'}"]
-        make = [*begin, "--bootstrap", *flags(MAKE_FLAGS)]
-        make_data(self.folder, make, owner=owner, environ=environ, said=_system_tables(tree))
-        own = {"port": str(self.port), "datadir": str(self.folder / "data")}
-        given = {**SETTINGS, **self._settings, **own}
-        setup = f"--init-file={write_setup(self.folder, (*NOBODY_ELSE, *SETUP))}"
-        return Launch([*begin, *flags(given), setup], environ, owner.popen())
-
-    def answers(self) -> bool:
-        """True if the server lets our user in and answers."""
-        return answers_query(self.port)
+        return Recipe(
+            base=tree / "usr",
+            program=tree / "usr" / "sbin" / "mariadbd",
+            environ={"LD_LIBRARY_PATH": ":".join(map(str, library_folders(tree)))},
+            make=["--bootstrap", *flags(MAKE_FLAGS)],
+            said=_system_tables(tree),
+            setup=(*NOBODY_ELSE, *SETUP),
+        )
 
 
 def _system_tables(tree: Path) -> str:

@@ -77,5 +77,12 @@ class SinkType:
     """Connects and checks that every table exists with fitting columns, or raises SinkError."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What METADATA columns can become, and the type of each: `{"timestamp": "timestamp"}`."""
+    check: Callable[[SinkTable], None] = lambda table: None
+    """Complains of options that contradict each other or mean nothing, without asking the sink.
+
+    `append_only` of the table is not known yet, and given as True.
+    """
     family: str = ""
     """Connectors of equal family share one Sink for tables of equal group; without one each has its own."""
+    empty: str = ""
+    """How a user empties its tables and takes back what it knows of the batches of `{pipeline}`: `delete ...`."""

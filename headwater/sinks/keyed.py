@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from headwater.changes.change_set import BATCH_ROWS, ChangeSet, weighted_schema
+from headwater.changes.change_set import BATCH_ROWS, ChangeSet, Rows, weighted_schema
 from headwater.formats.encode_json import JsonText, objects
 from headwater.schema import WEIGHT
 from headwater.sinks.base import SinkTable
@@ -26,6 +27,9 @@ from headwater.sinks.by_key import two_rows
 
 PIECE_ROWS = 200_000
 """Up to so many weighted rows are held at once; more are first split by key into files."""
+
+PIECE_BYTES = 256 * 1024 * 1024
+"""Up to so many bytes of rows are held at once, as far as files tell: rows may be large and few."""
 
 MOST_BUCKETS = 256
 
@@ -53,14 +57,20 @@ def pieces(table: SinkTable, changes: ChangeSet, *, identity: Identity | None = 
     `identity` says which rows are one in place of the key.
     """
     identity = identity or partial(identities, table)
-    if changes.count <= PIECE_ROWS:
-        yield _piece(table, changes.table(), identity)
+    for rows in together(changes, identity):
+        yield _piece(table, rows, identity)
+
+
+def together(changes: ChangeSet, identity: Identity) -> Iterator[pa.Table]:
+    """All weighted rows in tables that fit in memory; rows that are one by their identity are in the same."""
+    count = min(MOST_BUCKETS, max(-(-changes.count // PIECE_ROWS), -(-_size(changes) // PIECE_BYTES)))
+    if count <= 1:
+        yield changes.table()
         return
-    count = min(MOST_BUCKETS, -(-changes.count // PIECE_ROWS))
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         for path in _buckets(changes, identity, count=count, folder=Path(folder)):
             with pa.OSFile(str(path)) as file:
-                yield _piece(table, pa.ipc.open_file(file).read_all(), identity)
+                yield pa.ipc.open_file(file).read_all()
             path.unlink()
 
 
@@ -93,6 +103,19 @@ def _last_of_each(table: SinkTable, come: pa.RecordBatch, keys: pa.Array) -> pa.
         [rows[0][name] for name in table.schema.key],
         [tuple(row.values()) for row in rows],
     )
+
+
+def _size(changes: ChangeSet) -> int:
+    """The bytes of all rows; those in files are counted before compression."""
+    return sum(
+        part.table.nbytes if isinstance(part, Rows) else sum(map(_file_size, part.paths))
+        for part in changes.parts
+    )
+
+
+def _file_size(path: Path) -> int:
+    found = pq.read_metadata(path)
+    return sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
 
 
 def _buckets(changes: ChangeSet, identity: Identity, *, count: int, folder: Path) -> list[Path]:

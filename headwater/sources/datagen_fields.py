@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -10,6 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from headwater.errors import OptionError
+from headwater.nearest import nearest
 from headwater.schema import Column, arrow_type
 from headwater.sources.base import SourceTable
 from headwater.sources.datagen_columns import Field
@@ -185,11 +185,11 @@ def _check_key(table: SourceTable, fields: Sequence[Field]) -> None:
 
 
 def _unknown(table: SourceTable, name: str, said: str, known: Sequence[str]) -> OptionError:
-    near = difflib.get_close_matches(said, known, n=1, cutoff=0.5)
+    near = nearest(said, known, cutoff=0.5)
     return OptionError(
         f"connector 'datagen' has no option '{name}'",
         detail=f"What '{said}' could be is {', '.join(known)}.",
-        hint=f"Did you mean '{near[0]}'?" if near else "Write 'fields.<column>.<what>'.",
+        hint=f"Did you mean '{near}'?" if near else "Write 'fields.<column>.<what>'.",
         place=table.place,
     )
 

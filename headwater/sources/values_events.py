@@ -11,13 +11,13 @@ An upsert that leaves a column out says that it did not change.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from headwater.errors import SourceError
 from headwater.log.events import DELETE, DELETE_KEY, INSERT, KIND, TRUNCATE, UNCHANGED, UPSERT, WEIGHTS
+from headwater.nearest import nearest
 from headwater.schema import WEIGHT, Schema, arrow_schema
 
 Change = tuple[str, Mapping[str, object]]
@@ -86,11 +86,11 @@ def _check(name: str, schema: Schema, sign: str, row: Mapping[str, object]) -> N
         )
     for column in row:
         if column not in schema.names:
-            near = difflib.get_close_matches(column, schema.names, n=1)
+            near = nearest(column, schema.names)
             raise SourceError(
                 f"table '{name}' was handed a row with an unknown column '{column}'",
                 detail=f"Its columns are {', '.join(schema.names)}.",
-                hint=f"Did you mean '{near[0]}'?" if near else "Leave it out, or declare it.",
+                hint=f"Did you mean '{near}'?" if near else "Leave it out, or declare it.",
             )
     if sign in "ud" and not schema.key:
         raise SourceError(

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.schema import MappingSchema
 
 from headwater.errors import Place, SqlError
+from headwater.nearest import nearest
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.functions.trees import WrongCall
@@ -212,13 +212,13 @@ def _columns_by_source(scope: Scope, kinds: dict[str, Relation]) -> dict[str, tu
 
 def _unknown_column(column: exp.Column, sources: list[tuple[str, str, list[str]]], where: Where) -> SqlError:
     known = [name for _, _, columns in sources for name in columns]
-    near = difflib.get_close_matches(column.name, known, n=1, cutoff=0.6)
+    near = nearest(column.name, known, cutoff=0.6)
     listed = f"The columns are {', '.join(known)}."
     owner = f' in {sources[0][0]} "{sources[0][1]}"' if len(sources) == 1 else ""
     return SqlError(
         f'column "{column.name}" does not exist{owner}',
         detail=listed if near else "",
-        hint=f'Did you mean "{near[0]}"?' if near else listed,
+        hint=f'Did you mean "{near}"?' if near else listed,
         place=where(column.this),
     )
 

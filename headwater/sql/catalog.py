@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from sqlglot import exp
 
 from headwater.errors import Place, SqlError
+from headwater.nearest import nearest
 from headwater.schema import Schema
 
 
@@ -79,14 +79,12 @@ class Catalog:
         if found is not None:
             return found
         known = [relation.name for relation in self]
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        near = nearest(name, known, cutoff=0.5)
         listed = f"The tables and views are {', '.join(known)}." if known else "Nothing is declared yet."
         raise SqlError(
             f'table "{name}" does not exist',
             detail=listed,
-            hint=f'Did you mean "{near[0]}"?'
-            if near
-            else "Declare it with CREATE TABLE or CREATE VIEW first.",
+            hint=f'Did you mean "{near}"?' if near else "Declare it with CREATE TABLE or CREATE VIEW first.",
             place=place,
         )
 

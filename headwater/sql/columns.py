@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from headwater.errors import SqlError
+from headwater.nearest import nearest
 from headwater.sql.cursor import Cursor, said
 from headwater.sql.lexer import Token
-from headwater.sql.nearest import nearest
 from headwater.sql.queries import parse_expression
 from headwater.sql.statements import ColumnDef, ComputedColumn, CreateTable
 from headwater.sql.types import parse_type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headwater.errors import Place
+from headwater.nearest import nearest
 from headwater.sql.columns import (
     ColumnList,
     check_list,
@@ -13,7 +14,6 @@ from headwater.sql.columns import (
 )
 from headwater.sql.cursor import Cursor
 from headwater.sql.like import parse_like
-from headwater.sql.nearest import nearest
 from headwater.sql.queries import parse_query
 from headwater.sql.secrets import kept
 from headwater.sql.statements import CreateCatalog, CreateTable, CreateView

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from headwater.errors import OptionError, Place
+from headwater.nearest import nearest
 from headwater.options import Secret
 from headwater.sql.secrets import masked
 
@@ -71,10 +71,10 @@ def _meant(found: re.Match[str], name: str, place: Place | None) -> str:
 def _from_environment(variable: str, name: str, place: Place | None) -> str:
     if variable in os.environ:
         return os.environ[variable]
-    near = difflib.get_close_matches(variable, os.environ, n=1, cutoff=0.8)
+    near = nearest(variable, os.environ, cutoff=0.8)
     raise OptionError(
         f"option '{name}' refers to the environment variable {variable}, which is not set",
-        hint=f"Did you mean {near[0]}?" if near else f"Set it before the start: export {variable}=...",
+        hint=f"Did you mean {near}?" if near else f"Set it before the start: export {variable}=...",
         place=place,
     )
 

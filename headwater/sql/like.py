@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from headwater.errors import Place, SqlError
+from headwater.nearest import nearest
 from headwater.sql.columns import with_key
 from headwater.sql.cursor import Cursor
-from headwater.sql.nearest import nearest
 from headwater.sql.statements import ColumnDef, ComputedColumn, CreateTable, Like, LikePart, LikeWay
 
 DEFAULTS: dict[LikePart, LikeWay] = {

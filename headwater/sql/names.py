@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from headwater.errors import Place, SqlError
-from headwater.sql.nearest import nearest
+from headwater.nearest import nearest
 
 DEFAULT_CATALOG, DEFAULT_DATABASE = "default_catalog", "default_database"
 

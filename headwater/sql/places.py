@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
 
 from headwater.errors import Place
-from headwater.sql.secrets import masked_in_place
+from headwater.sql.secrets import MaskedText
 from headwater.sql.statements import Statement
 
 
@@ -25,17 +25,20 @@ class SourceText:
         return [0, *(offset + 1 for offset, sign in enumerate(self.text) if sign == "\n")]
 
     @cached_property
-    def _shown(self) -> str:
-        return masked_in_place(self.text)
+    def _shown(self) -> MaskedText:
+        return MaskedText(self.text)
 
     def place(self, start: int, end: int) -> Place:
         """The place of `text[start:end]`; the width ends with the line."""
         line = bisect_right(self._line_starts, start)
         begin = self._line_starts[line - 1]
         close = self.text.find("\n", begin)
-        shown = self._shown[begin : close if close >= 0 else len(self.text)].rstrip("\r")
-        width = max(1, min(end - start, begin + len(shown) - start))
-        return Place(self.file, line, start - begin + 1, shown, width)
+        close = close if close >= 0 else len(self.text)
+        shown = self._shown.part(begin, close).rstrip("\r")
+        column, mark = start - begin + 1, len(self._shown.part(begin, start)) + 1
+        until = min(len(self._shown.part(begin, min(end, close))), len(shown))
+        width = max(1, until - mark + 1)
+        return Place(self.file, line, column, shown, width, mark=0 if mark == column else mark)
 
 
 def place_of(node: exp.Expr | None, statement: Statement) -> Place:
@@ -64,7 +67,9 @@ def _span(node: exp.Expr) -> tuple[int, int] | None:
 def _within(statement: Statement, start: int, end: int) -> Place:
     first = statement.place
     # The line on which the statement begins may hold something before it.
-    before = first.text[: first.column - 1]
+    before = " " * (first.column - 1)
     inside = SourceText(first.file, before + statement.text).place(start + len(before), end + len(before))
-    text = first.text if inside.line == 1 else inside.text
-    return Place(first.file, first.line + inside.line - 1, inside.column, text, inside.width)
+    if inside.line > 1:
+        return replace(inside, line=first.line + inside.line - 1)
+    mark = (inside.mark or inside.column) + (first.mark or first.column) - first.column
+    return replace(inside, line=first.line, text=first.text, mark=0 if mark == inside.column else mark)

@@ -8,13 +8,13 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from headwater.errors import SqlError
+from headwater.nearest import nearest
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.cursor import Cursor, is_reserved, reserved_column, reserved_table, said
 from headwater.sql.dialect import Headwater, HeadwaterParser, Unreadable, with_flink_types
 from headwater.sql.functions.rewrites import with_flink_meaning
 from headwater.sql.functions.trees import WrongCall
 from headwater.sql.lexer import Token
-from headwater.sql.nearest import nearest
 
 CLAUSES = frozenset(
     {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headwater.errors import SqlError
+from headwater.nearest import nearest
 from headwater.sql.cursor import Cursor
-from headwater.sql.nearest import nearest
 
 _LOG = "Change the rows in the source database; Headwater follows its log."
 _ALTER = "DROP it and CREATE it again with the change, or edit the file: what did not change is kept."

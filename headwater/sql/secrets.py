@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import overload
 
+from headwater.nearest import nearest
 from headwater.options import Secret
 
 MASK = "***"
@@ -66,7 +68,7 @@ def looks_secret(name: str) -> bool:
     for before, part in zip(["", *parts], parts, strict=False):
         if part in _SECRET_WORDS or (part == "key" and before in _KEY_OWNERS):
             return True
-        if difflib.get_close_matches(part, _NEARLY, n=1, cutoff=0.8):
+        if nearest(part, _NEARLY, cutoff=0.8):
             return True
     return False
 
@@ -101,13 +103,25 @@ def masked(shown: str | Mapping[str, str]) -> str | dict[str, str]:
     return "".join(pieces) + shown[done:]
 
 
-def masked_in_place(text: str) -> str:
-    """The text with stars over each secret, so that lines and columns stay where they are."""
-    pieces, done = [], 0
-    for start, end in _secret_spans(text):
-        pieces += [text[done:start], re.sub(r"[^\n]", "*", text[start:end])]
-        done = end
-    return "".join(pieces) + text[done:]
+@dataclass(frozen=True)
+class MaskedText:
+    """A text of which parts are shown, each by where it stands in the text as it was written."""
+
+    text: str
+
+    def part(self, begin: int, end: int) -> str:
+        """The text from `begin` to `end`, with `***` for each secret of which some is in it."""
+        pieces, done = [], begin
+        for start, stop in self._secrets:
+            start, stop = max(start, begin), min(stop, end)
+            if start < stop:
+                pieces += [self.text[done:start], MASK]
+                done = stop
+        return "".join(pieces) + self.text[done:end]
+
+    @cached_property
+    def _secrets(self) -> list[tuple[int, int]]:
+        return list(_secret_spans(self.text))
 
 
 def _masked_value(name: str, value: str) -> str:

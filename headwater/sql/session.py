@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from headwater.nearest import nearest
 from headwater.sql.cursor import Cursor
 from headwater.sql.names import Name
-from headwater.sql.nearest import nearest
 from headwater.sql.statements import Describe, Drop, Listed, Show, Use
 
 WITHIN: tuple[Listed, ...] = ("tables", "views", "databases")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from headwater.errors import SqlError
+from headwater.nearest import nearest
 from headwater.sql.cursor import Cursor, said
-from headwater.sql.nearest import nearest
 
 SIMPLE = {
     "STRING": "string",

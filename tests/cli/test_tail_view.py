@@ -49,6 +49,11 @@ def test_a_message_is_one_line(data: bytes | None, line: str) -> None:
     assert shown(data) == line
 
 
+def test_a_message_without_a_key_is_no_tombstone() -> None:
+    assert line_of(read_value(b"7"), read_value(None)).plain == "(no key)  7"
+    assert line_of(read_value(None), read_value(b"1")).plain == "1  tombstone"
+
+
 def test_only_what_changed_is_marked() -> None:
     line = line_of(read_value(change("u", {"id": 1, "n": 2}, {"id": 1, "n": 3})))
     marked = [line.plain[span.start : span.end] for span in line.spans if span.style == CHANGED]

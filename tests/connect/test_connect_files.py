@@ -13,6 +13,7 @@ from headwater.connect.status import Part, status_of
 from headwater.connect.troubles import hint_for, reason_of
 from headwater.errors import ConnectError, OptionError
 from tests.pipeline.world import command
+from tests.stage.shared import SharedKafka, SharedOpenSearch
 
 FILE = "io.debezium.connector.postgresql.PostgresConnector"
 OPTIONS = {"connector.class": FILE, "plugin.name": "pgoutput", "topic.prefix": "p"}
@@ -127,6 +128,23 @@ def test_a_cluster_that_is_down_is_told(tmp_path: Path) -> None:
     assert ran.code == 1
     assert "error: kafka connect does not answer at http://127.0.0.1:9\n" in ran.err
     assert "hint: Check --url" in ran.err and "sesame" not in ran.err
+
+
+@pytest.mark.services
+def test_a_server_that_is_not_connect_is_told(kafka: SharedKafka, opensearch: SharedOpenSearch) -> None:
+    for url in (opensearch.url, f"http://{kafka.address}"):
+        for asked in (["list"], ["status", "c"]):
+            ran = command("connect", *asked, "--url", url)
+            assert ran.code == 1
+            assert f"error: what answers at {url} is not kafka connect\n" in ran.err
+            assert "8083" in ran.err and "(" not in ran.err
+
+
+def test_a_port_that_cannot_be_is_told() -> None:
+    ran = command("connect", "list", "--url", "http://ann:sesame@localhost:99999")
+    assert ran.code == 1
+    assert "error: 'localhost:99999' is not an address\n" in ran.err
+    assert "A port is a number from 1 to 65535." in ran.err and "sesame" not in ran.err
 
 
 def test_a_status_is_read_part_by_part() -> None:

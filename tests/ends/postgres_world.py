@@ -94,9 +94,11 @@ class Database:
 
 
 @contextmanager
-def sink(*tables: SinkTable, pipeline: str = "p") -> Iterator[JdbcSink]:
+def sink(
+    *tables: SinkTable, pipeline: str = "p", waits: Callable[[str | None], None] = lambda trouble: None
+) -> Iterator[JdbcSink]:
     """An open sink over tables."""
-    opened = open_jdbc(tables, SinkContext(pipeline))
+    opened = open_jdbc(tables, SinkContext(pipeline, waits=waits))
     try:
         yield opened
     finally:

@@ -101,17 +101,20 @@ def test_after_the_last_try_nothing_is_written_and_the_error_says_so(
     database: Database, totals: SinkTable
 ) -> None:
     table = database.table("totals", totals.schema, sink__max_retries="0")
-    with sink(table) as to, database.client() as holder:
-        holder.execute("LOCK TABLE totals")
-        thread, raised = in_background(lambda: to.write([changes(table, (1, 2, 20))], 1))
+    with sink(table) as to, database.client() as other:
+        to.write([changes(table, (1, 1, 10))], 1)
+        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '50ms'")
+        to.close()
+        other.execute("SET deadlock_timeout = '60s'")
+        other.execute("UPDATE totals SET total = 99 WHERE id = 1")
+        thread, raised = in_background(lambda: to.write([changes(table, (-1, 1, 10), (1, 2, 20))], 2))
         wait_for(lambda: bool(waiting(database)))
-        database.run("SELECT pg_terminate_backend(%s)", waiting(database)[0])
+        other.execute("UPDATE headwater_batches SET batch_id = batch_id")
         thread.join()
-        holder.connection.rollback()
     assert isinstance(raised[0], SinkError)
     assert raised[0].message == "sink table 'totals' could not be written in 1 try"
-    assert "connection" in raised[0].detail
-    assert database.run("SELECT * FROM totals") == []
+    assert "deadlock" in raised[0].detail
+    assert database.run("SELECT * FROM totals") == [(1, 10)]
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_tables_of_one_database_are_one_group() -> None:
             "Only urls",
         ),
         ("jdbc:postgresql://h", "option 'url' does not take the value", "It names a host and one database"),
-        ("jdbc:postgresql://h:x/db", "option 'url' does not take the value", "Port could not be cast"),
+        ("jdbc:postgresql://h:x/db", "option 'url' does not take the value", "A port is a number"),
         ("jdbc:postgresql://h/db?password=x1y2", "option 'url' must not hold a password", "A url is shown"),
         ("jdbc:postgresql://me:x1y2@h/db", "option 'url' does not take the value '***'", "It names a host"),
         (

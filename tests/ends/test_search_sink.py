@@ -90,6 +90,18 @@ def test_without_a_key_rows_are_only_added_and_a_repeat_adds_none(opensearch: Sh
         opened(search_table(opensearch.url, schema("n int"), {"index": index})).__enter__()
 
 
+def test_without_a_key_a_repeat_in_another_order_leaves_nothing_behind(opensearch: SharedOpenSearch) -> None:
+    name, pipeline = opensearch.index("order"), fresh("order")
+    columns = schema("kind string, n int")
+    table = search_table(opensearch.url, columns, {"index": f"{name}-{{kind}}"}, append_only=True)
+    with opened(table, pipeline=pipeline) as sink:
+        sink._write(sink._targets["t"], changes(table, (+1, "a", 1), (+1, "b", 2), (+1, "a", 1)), 1)
+        sink.write([changes(table, (+1, "b", 2), (+1, "a", 1), (+1, "a", 1))], 1)
+        sink.write([changes(table, (+1, "a", 1))], 2)
+    assert [said["n"] for said in documents(opensearch.url, f"{name}-a").values()] == [1, 1, 1]
+    assert [said["n"] for said in documents(opensearch.url, f"{name}-b").values()] == [2]
+
+
 def test_a_row_whose_index_changes_is_deleted_in_the_old_one(opensearch: SharedOpenSearch) -> None:
     name = opensearch.index("moves")
     columns = schema("id int, kind string, day date", "id")

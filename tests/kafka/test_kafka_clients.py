@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException
 
-from headwater.errors import SinkError
+from headwater.errors import OptionError, SinkError
 from headwater.kafka.clients import consumer, ensure_topic, topics, watermarks
 from headwater.kafka.problems import problem_as, trouble
-from headwater.kafka.properties import java_config
+from headwater.kafka.properties import client_config, java_config
 from headwater.services.artifacts import fetch
 from headwater.services.java_program import java_command, properties
 from headwater.services.ports import free_port
+from headwater.services.postgres import EmbeddedPostgres
 from tests.ends.kafka_world import texts
 from tests.stage.shared import SharedKafka, fresh
 
@@ -112,6 +113,36 @@ def test_a_broker_that_is_not_there_does_not_answer() -> None:
     error = complaint({"bootstrap.servers": server})
     assert error.message == f"kafka at {server} does not answer"
     assert "Connection refused" in error.detail
+
+
+def test_a_login_at_a_port_that_takes_none_is_told(kafka: SharedKafka) -> None:
+    error = complaint({**texts(kafka.login), "bootstrap.servers": kafka.address})
+    assert error.message == f"kafka at {kafka.address} takes no login on this port"
+    assert "'properties.security.protocol' to PLAINTEXT" in error.hint
+
+
+def test_a_server_that_is_not_kafka_is_told(postgres: EmbeddedPostgres) -> None:
+    server = f"127.0.0.1:{postgres.port}"
+    error = complaint({"bootstrap.servers": server})
+    assert error.message == f"what answers at {server} is not kafka"
+    assert "'properties.bootstrap.servers'" in error.hint
+
+
+@pytest.mark.parametrize(
+    "server", ["localhost:99999", "localhost:0", "localhost:kafka", "k:1,localhost:70000"]
+)
+def test_a_port_that_cannot_be_is_refused_before_anyone_is_asked(server: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        topics({"bootstrap.servers": server})
+    assert caught.value.message.startswith(
+        "'properties.bootstrap.servers' does not take the value 'localhost:"
+    )
+    assert caught.value.detail == "A port is a number from 1 to 65535."
+
+
+@pytest.mark.parametrize("server", ["localhost", "PLAINTEXT://localhost:9092", "[::1]:9092", "[::1]"])
+def test_other_ways_to_write_a_server_are_let_through(server: str) -> None:
+    assert client_config({"bootstrap.servers": server})["bootstrap.servers"] == server
 
 
 def test_an_unknown_topic_is_named(kafka: SharedKafka) -> None:

@@ -142,6 +142,27 @@ WRONG = [
         "'base-url'",
     ),
     (
+        "CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'jdbc:postgresql://127.0.0.1:99999/',"
+        " 'default-database' = 'x')",
+        "option 'base-url' does not take the value 'jdbc:postgresql://127.0.0.1:99999",
+        "Write 'base-url' = ",
+        "'base-url'",
+    ),
+    (
+        "CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'jdbc:postgresql://127.0.0.1:1/',"
+        " 'default-database' = 'x'); SELECT * FROM c.x.t",
+        "cannot connect to Postgres at 127.0.0.1:1",
+        "check host and port in the option 'base-url'",
+        "c.x.t",
+    ),
+    (
+        "CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = '{server}', 'default-database' = 'nope',"
+        " 'username' = 'postgres', 'password' = 'postgres'); SELECT * FROM c.nope.t",
+        "cannot connect to Postgres",
+        "Check the option 'default-database'",
+        "c.nope.t",
+    ),
+    (
         f"SELECT * FROM {MEMBERS} FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00' AS m",
         "FOR SYSTEM_TIME AS OF takes PROCTIME(), or a column that is computed so",
         "proc_time AS PROCTIME()",
@@ -168,14 +189,15 @@ WRONG = [
 def test_what_is_wrong_with_names_is_told(
     claims: Database, text: str, message: str, hint: str, at: str | None
 ) -> None:
+    server = f"jdbc:postgresql://127.0.0.1:{claims.port}/"
     with pytest.raises(HeadwaterError) as caught:
-        compile_on_paper(catalog(claims) + text.format(db=claims.name))
+        compile_on_paper(catalog(claims) + text.format(db=claims.name, server=server))
     error, db = caught.value, claims.name
     assert message.format(db=db) in error.message and hint.format(db=db) in error.hint, error.to_json()
     place = error.place
     assert place is not None and place.line > 8
     if at is not None:
-        assert place.text[place.column - 1 :].startswith(at.format(db=db))
+        assert place.text[(place.mark or place.column) - 1 :].startswith(at.format(db=db))
 
 
 def test_a_catalog_is_asked_only_when_something_of_it_is_named(claims: Database) -> None:

@@ -11,8 +11,8 @@ from headwater.errors import SourceError
 from headwater.log.events import Delivery
 from headwater.log.manifest import Manifest
 from headwater.log.positions import Position
-from headwater.sources.postgres.config import log_folder
 from headwater.sources.captured.source import CapturedSource
+from headwater.sources.postgres.config import log_folder
 from tests.postgres.world import Database, World, brief, read_now, wait_for
 
 pytestmark = pytest.mark.services

@@ -19,8 +19,8 @@ from headwater.log.positions import Position
 from headwater.options import read_options
 from headwater.schema import WEIGHT, Column, Schema
 from headwater.sources.base import Report, SourceContext, SourceTable
-from headwater.sources.postgres.options import PostgresOptions
 from headwater.sources.captured.source import CapturedSource
+from headwater.sources.postgres.options import PostgresOptions
 from headwater.sources.postgres.source import open_source
 
 EXTRA = (KIND, WEIGHT, POSITION, SEQ, UNCHANGED)

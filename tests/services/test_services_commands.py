@@ -16,9 +16,11 @@ import urllib3
 
 from headwater.cli.main import main
 from headwater.cli.parser_services import NAMES
-from headwater.services.cast import CAST, take_down, with_dependents, with_needs
+from headwater.services.cast import CAST, Ports, port_for, take_down, with_dependents, with_needs
+from headwater.services.ports import free_port
 from headwater.services.running import running_pid
 
+FREE = free_port()
 HOUSE = str(Path(__file__).parent.parent.parent)
 
 
@@ -81,12 +83,43 @@ def test_up_status_logs_down(tmp_path: Path) -> None:
         crashed = headwater("status", folder=folder)
         assert crashed.returncode == 1 and rows(crashed.stdout)["kafka"][0] == "crashed"
 
+        # Nobody said auto again: what was written down of the broker goes on being true.
+        revived = headwater("up", "kafka", folder=folder)
+        assert revived.returncode == 0 and rows(revived.stdout)["kafka"] == found["kafka"], revived.stderr
+
         down = headwater("down", folder=folder)
         assert down.returncode == 0
-        assert down.stdout == "stopping postgres ...\nstopping connect ...\n"
+        assert down.stdout == "stopping postgres ...\nstopping connect ...\nstopping kafka ...\n"
         assert "nothing runs" in headwater("status", folder=folder).stdout
     finally:
         take_down([], folder)
+
+
+@pytest.mark.parametrize(
+    ("noted", "ports", "chosen"),
+    [
+        (None, Ports.KEPT, 9092),
+        (9092, Ports.KEPT, 9092),
+        (FREE, Ports.KEPT, FREE),
+        (FREE, Ports.USUAL, 9092),
+        (FREE, Ports.AUTO, FREE),
+        (None, Ports.AUTO, None),
+    ],
+)
+def test_a_service_comes_back_where_it_was(
+    noted: int | None, ports: Ports, chosen: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "kafka").mkdir()
+    if noted is not None:
+        (tmp_path / "kafka" / "port").write_text(str(noted))
+    assert port_for("kafka", tmp_path, ports) == chosen
+
+
+def test_a_port_that_another_has_taken_since_is_left_to_it(tmp_path: Path) -> None:
+    (tmp_path / "kafka").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        (tmp_path / "kafka" / "port").write_text(str(taken.getsockname()[1]))
+        assert port_for("kafka", tmp_path, Ports.KEPT) is None
 
 
 @pytest.mark.services
@@ -98,6 +131,7 @@ def test_a_port_that_is_taken_is_named_before_anything_starts(tmp_path: Path) ->
         said = headwater("up", "mariadb", folder=tmp_path)
     assert said.returncode == 1
     assert "error: port 3307 is in use" in said.stderr and "mariadb" in said.stderr
+    assert "--ports auto" in said.stderr
     assert not (tmp_path / "mariadb").exists()
 
 
@@ -143,11 +177,24 @@ def test_a_service_nobody_knows_is_a_wrong_command_line(
     assert "there is no service 'kafkaa'" in capsys.readouterr().err
 
 
-def test_where_nothing_ran_nothing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nothing_ran_nothing_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (["--folder", str(tmp_path)], []):
+        monkeypatch.chdir(tmp_path)
+        assert main(["services", "down", *folder]) == 0
+        assert main(["services", "status", *folder]) == 0
+        shown = folder[1] if folder else Path(".headwater", "services")
+        assert capsys.readouterr().out == f"nothing runs in {shown}\n" * 2
+        assert main(["services", "down", "mysql", "kafka", *folder]) == 0
+        assert capsys.readouterr().out == f"mysql is not up in {shown}\nkafka is not up in {shown}\n"
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "none"
-    assert main(["services", "down", "--folder", str(folder)]) == 0
-    assert main(["services", "status", "--folder", str(folder)]) == 0
-    assert capsys.readouterr().out == f"nothing runs in {folder}\n" * 2
+    for command in ("down", "status"):
+        assert main(["services", command, "--folder", str(folder)]) == 1
+        assert f"error: there is no folder {folder}" in capsys.readouterr().err
     assert main(["services", "logs", "kafka", "--folder", str(folder)]) == 1
     assert "kafka has no log" in capsys.readouterr().err
     assert not folder.exists()

@@ -118,7 +118,7 @@ def check(text: str) -> None:
         lines = text.split("\n")
         assert 1 <= error.place.line <= len(lines)
         assert 1 <= error.place.column <= len(lines[error.place.line - 1]) + 1
-        assert len(error.place.text) <= len(lines[error.place.line - 1])
+        assert (error.place.mark or error.place.column) <= len(error.place.text) + 1
         assert error.place.width >= 1
 
 

@@ -151,7 +151,21 @@ def test_columns_stay_where_they_are_under_the_mask() -> None:
         parse_script("CREATE TABLE t WITH ('password' = 'hunter2', oops = 'x')")
     place = caught.value.place
     assert place is not None
-    assert place.text[place.column - 1 : place.column - 1 + place.width] == "oops"
+    mark = place.mark or place.column
+    assert place.text[mark - 1 : mark - 1 + place.width] == "oops"
+
+
+@pytest.mark.parametrize("word", ["x", WORD, "p" * 40, "two\nlines"])
+def test_how_long_a_secret_is_is_not_shown(word: str) -> None:
+    script = f"SET 'a.password' = '{word}'; SELECT 1, x FORM t"
+    with pytest.raises(SqlError) as caught:
+        parse_script(script, "f.sql")
+    place = caught.value.place
+    assert place is not None
+    assert place.text in ("SET 'a.password' = '***'; SELECT 1, x FORM t", "***'; SELECT 1, x FORM t")
+    assert place.column == len(script.splitlines()[-1]) - len("FORM t") + 1
+    mark = place.mark or place.column
+    assert place.text[mark - 1 : mark - 1 + place.width] == "FORM"
 
 
 def test_show_create_is_the_statement_without_secrets_and_comments() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
@@ -118,6 +118,24 @@ class SharedKafka:
         """Give a topic so many partitions in all."""
         client = AdminClient(self.plain)
         client.create_partitions([NewPartitions(topic, count)])[topic].result(READ_SECONDS)
+
+    def make_anew(self, topic: str) -> None:
+        """Delete a topic and make one of the same name."""
+        self.delete(topic)
+        client = AdminClient(self.plain)
+        deadline = time.monotonic() + READ_SECONDS
+        while True:
+            try:
+                client.create_topics([NewTopic(topic, 1, 1)])[topic].result(READ_SECONDS)
+                return
+            except KafkaException:
+                # The name is free only when the deletion is through.
+                assert time.monotonic() < deadline, f"{topic} is not deleted"
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic."""
+        client = AdminClient(self.plain)
+        client.delete_topics([topic])[topic].result(READ_SECONDS)
 
     def remove_before(self, topic: str, offset: int) -> None:
         """Remove the messages of a topic's first partition before an offset, as its retention would."""

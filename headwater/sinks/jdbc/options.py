@@ -33,7 +33,7 @@ class JdbcOptions:
     )
     max_retries: int = option(
         "sink.max-retries",
-        "how often a batch is tried again after a deadlock or a lost connection",
+        "how often a batch is tried again after a deadlock; a server that is away is waited for",
         default=3,
     )
     create_table: bool = option("sink.create-table", "make the table if it is missing", default=False)
@@ -42,7 +42,7 @@ class JdbcOptions:
     )
     connection: str = option(
         "connection.max-retry-timeout",
-        "accepted and without effect: a connection is tried for ten seconds",
+        "accepted and without effect: a server that goes away is waited for",
         default="60s",
     )
     scan: dict[str, str] = option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,15 +21,24 @@ CONNECT_SECONDS = 10
 SILENT_MILLISECONDS = 60_000
 """A server that does not acknowledge what it is sent for so long is taken for lost."""
 
-AGAIN = {
-    "40P01": "deadlock",
-    "40001": "serialization failure",
+AGAIN = {"40P01": "deadlock", "40001": "serialization failure"}
+"""Errors after which the same transaction can succeed at once."""
+
+AWAY = {
+    "53300": "too many connections",
     "57P01": "the server ended the session",
     "57P02": "the server crashed",
     "57P03": "the server is starting",
-    "53300": "too many connections",
+    "57P05": "the session was idle for too long",
 }
-"""Errors after which the same transaction can succeed."""
+"""Errors that pass when the server is back; so does what begins with 08, a connection that failed."""
+
+_ANSWERED = re.compile(r"\bFATAL:|no password supplied|SSL|certificate|invalid")
+_FOR_NOW = re.compile(
+    r"starting up|shutting down|recovery mode|not (yet )?accepting connections|too many (clients|connections)"
+    r"|connection slots are reserved|terminating connection|SYSCALL error|SSL connection has been closed"
+)
+"""A connection that fails has no code: whoever answers refuses for good, unless it says one of these."""
 
 
 class Session:
@@ -45,6 +55,16 @@ class Session:
         """True if there was a connection that is not known to be lost."""
         return self._connection is not None
 
+    @property
+    def is_lost(self) -> bool:
+        """True if the connection broke under what was just done."""
+        return self._connection is not None and bool(self._connection.closed)
+
+    @property
+    def shown(self) -> str:
+        """The server for a message: `Postgres at localhost:5432`."""
+        return self.hide(f"Postgres at {self.address.host}:{self.address.port}")
+
     @contextmanager
     def transaction(self) -> Iterator[Any]:
         """A cursor whose work is committed at the end, or undone."""
@@ -53,6 +73,13 @@ class Session:
             with connection.cursor() as cursor:
                 yield cursor
             connection.commit()
+        except psycopg2.Error as error:
+            is_lost = self.is_lost
+            self._undo()
+            if is_lost and not is_away(error):
+                # In the middle of COPY the driver calls a lost connection an error of the database.
+                raise psycopg2.OperationalError(str(error)) from error
+            raise
         except BaseException:
             self._undo()
             raise
@@ -71,7 +98,7 @@ class Session:
 
     def _connected(self) -> Any:
         if self._connection is None or self._connection.closed:
-            where = self.address
+            self._connection, where = None, self.address
             settings: dict[str, object] = {
                 "application_name": "headwater",
                 "connect_timeout": CONNECT_SECONDS,
@@ -117,12 +144,20 @@ class Session:
             self.close()
 
 
-def can_try_again(error: psycopg2.Error) -> bool:
-    """True if the connection was lost or the server asks to try again: nothing of the transaction is done."""
+def is_away(error: psycopg2.Error) -> bool:
+    """True if the connection was lost or none comes about for now: whoever waits can go on."""
     code = error.pgcode
-    if code is None:
-        return isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError)
-    return code in AGAIN or code.startswith("08")
+    if code is not None:
+        return code in AWAY or code.startswith("08")
+    if not isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
+        return False
+    said = str(error)
+    return _FOR_NOW.search(said) is not None or _ANSWERED.search(said) is None
+
+
+def can_try_again(error: psycopg2.Error) -> bool:
+    """True if the server undid the transaction for the sake of another one."""
+    return error.pgcode in AGAIN
 
 
 def unreachable(session: Session, error: psycopg2.Error, table: SinkTable) -> SinkError:

@@ -14,40 +14,58 @@ from headwater.sinks.base import SinkContext, SinkTable, SinkType
 from headwater.sinks.by_key import by_table
 from headwater.sinks.jdbc import batches
 from headwater.sinks.jdbc.options import JdbcOptions, address_of, group_of
-from headwater.sinks.jdbc.session import Session, can_try_again, refused, unreachable
+from headwater.sinks.jdbc.session import Session, can_try_again, is_away, refused, unreachable
 from headwater.sinks.jdbc.target import Target, target_of
 from headwater.sinks.jdbc.write import write_changes
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
 """Seconds before a batch is tried again; each further pause is four times as long."""
 
+TOLD_LOSSES = 2
+"""So many lost or refused connections in a row mean that the server is away."""
+
 
 class JdbcSink:
     """Writes each batch and its id in one transaction, so a batch that comes again changes nothing."""
 
     def __init__(
-        self, session: Session, targets: Sequence[Target], *, batches: sql.Identifier, pipeline: str
+        self, session: Session, targets: Sequence[Target], *, batches: sql.Identifier, context: SinkContext
     ) -> None:
         self._session = session
         self._targets = {target.table.name: target for target in targets}
-        self._batches, self._pipeline = batches, pipeline
+        self._batches, self._pipeline, self._waits = batches, context.pipeline, context.waits
         self._retries = max(target.table.options.max_retries for target in targets)
 
     def write(self, changes: Sequence[ChangeSet], batch_id: int) -> None:
-        """Write a batch; after a deadlock or a lost connection it is tried again.
+        """Write a batch; waits for as long as the server is away, and tries again after a deadlock.
 
         Trying again is safe even if the connection was lost in the commit: the batch id tells whether it was.
         """
-        for attempt in range(self._retries + 1):
+        losses = failures = 0
+        while True:
             try:
                 self._write(changes, batch_id)
-                return
+                break
             except psycopg2.Error as error:
-                if not can_try_again(error):
-                    raise refused(self._session, error, self._any_table(changes)) from None
-                if attempt == self._retries:
+                if is_away(error):
+                    losses += 1
+                    self._tell(losses, error)
+                elif not can_try_again(error):
+                    wrong = refused if self._session.is_connected else unreachable
+                    raise wrong(self._session, error, self._any_table(changes)) from None
+                elif failures == self._retries:
                     raise self._gave_up(error, self._any_table(changes)) from None
-                time.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 4**attempt))
+                else:
+                    failures += 1
+                time.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 4 ** min(losses + failures - 1, 8)))
+        if losses >= TOLD_LOSSES:
+            self._waits(None)
+
+    def _tell(self, losses: int, error: psycopg2.Error) -> None:
+        """Say once that we wait; a connection that only has to be made again is no news."""
+        if losses == TOLD_LOSSES:
+            said = self._session.hide(str(error)).partition(" Is the server running")[0].rstrip(".")
+            self._waits(f"{self._session.shown} does not answer: {said}")
 
     def last_batch(self) -> int | None:
         """The last batch of this pipeline that the database holds."""
@@ -71,7 +89,7 @@ class JdbcSink:
                 try:
                     write_changes(cursor, target, change_set)
                 except psycopg2.Error as error:
-                    if can_try_again(error):
+                    if self._session.is_lost or is_away(error) or can_try_again(error):
                         raise
                     raise refused(self._session, error, target.table) from None
                 except ValueError as error:
@@ -92,7 +110,8 @@ class JdbcSink:
         return SinkError(
             f"sink table '{table.name}' could not be written in {tries} {'try' if tries == 1 else 'tries'}",
             detail=self._session.hide(str(error)),
-            hint="Check the server; nothing of the batch is written. Raise 'sink.max-retries' to try longer.",
+            hint="See what else writes to these tables; nothing of the batch stands in this database, and the next "
+            "start repeats it. Raise 'sink.max-retries' to try longer.",
             place=table.place,
         )
 
@@ -116,7 +135,11 @@ def open_jdbc(tables: Sequence[SinkTable], context: SinkContext) -> JdbcSink:
     except BaseException:
         session.close()
         raise
-    return JdbcSink(session, targets, batches=identifier, pipeline=context.pipeline)
+    return JdbcSink(session, targets, batches=identifier, context=context)
+
+
+def _check(table: SinkTable) -> None:
+    address_of(table.options, table.place)
 
 
 def _check_one_user(tables: Sequence[SinkTable]) -> None:
@@ -138,4 +161,10 @@ def _check_one_user(tables: Sequence[SinkTable]) -> None:
             )
 
 
-JDBC = SinkType(options=JdbcOptions, group=group_of, open=open_jdbc)
+JDBC = SinkType(
+    options=JdbcOptions,
+    group=group_of,
+    open=open_jdbc,
+    check=_check,
+    empty="empty its tables and run DELETE FROM headwater_batches WHERE pipeline = '{pipeline}' there",
+)

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException
 
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import SinkError, placed
-from headwater.kafka.clients import ensure_topic
+from headwater.kafka.clients import ensure_topic, producer
 from headwater.kafka.names import CONSUMER_ONLY
 from headwater.kafka.problems import problem_as
 from headwater.kafka.properties import client_config, cluster_of
@@ -60,6 +60,12 @@ def open_sink(tables: Sequence[SinkTable], context: SinkContext) -> KafkaSink:
         return KafkaSink(made, Writer(first.properties, who, waits=context.waits))
 
 
+def _check(table: SinkTable) -> None:
+    """What the options say by themselves: formats, columns, and properties that a client takes."""
+    target = target_of(_plain(table))
+    producer(target.table.options.properties)
+
+
 def _plain(table: SinkTable) -> SinkTable:
     """The table with the text of each reference; properties keep theirs, so that messages can leave them out."""
     options: TopicOptions = table.options
@@ -104,7 +110,25 @@ def _group(options: TopicOptions) -> str:
     return cluster_of(options.properties)
 
 
-KAFKA = SinkType(options=KafkaSinkOptions, group=_group, open=open_sink, metadata=WRITABLE, family="kafka")
+EMPTY = (
+    "delete its topics and, if no other pipeline writes to the cluster, the topic headwater_batches; else send that topic"
+    " a message without a value under the key that begins with '{pipeline} '"
+)
+KAFKA = SinkType(
+    options=KafkaSinkOptions,
+    group=_group,
+    open=open_sink,
+    check=_check,
+    metadata=WRITABLE,
+    family="kafka",
+    empty=EMPTY,
+)
 UPSERT_KAFKA = SinkType(
-    options=UpsertKafkaOptions, group=_group, open=open_sink, metadata=WRITABLE, family="kafka"
+    options=UpsertKafkaOptions,
+    group=_group,
+    open=open_sink,
+    check=_check,
+    metadata=WRITABLE,
+    family="kafka",
+    empty=EMPTY,
 )

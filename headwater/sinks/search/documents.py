@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -9,12 +11,12 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.changes.change_set import ChangeSet
+from headwater.changes.change_set import BATCH_ROWS, ChangeSet
 from headwater.errors import SinkError
 from headwater.formats.encode_json import JsonText, column, objects
 from headwater.schema import WEIGHT
 from headwater.sinks.base import SinkTable
-from headwater.sinks.keyed import pieces
+from headwater.sinks.keyed import pieces, together
 from headwater.sinks.search.names import IndexName, ids, indices
 
 _PLAIN = JsonText()
@@ -54,14 +56,29 @@ def _by_key(target: Target, changes: ChangeSet, batch_id: int) -> Iterator[Actio
 
 
 def _appended(target: Target, changes: ChangeSet, *, batch_id: int, owner: str) -> Iterator[Actions]:
-    """Without a key documents are numbered, so that a batch that comes again writes the same ones."""
-    count = 0
-    for batch in changes.batches():
-        rows = batch.filter(pc.greater(batch.column(WEIGHT), 0))
-        prefix = f"{owner}-{target.table.name}-{batch_id}-"
-        names = pa.array([f"{prefix}{count + number}" for number in range(rows.num_rows)], pa.string())
-        yield _actions(target, rows, names, verb="index", version=batch_id)
-        count += rows.num_rows
+    """Without a key documents are named after what they hold, equal ones numbered.
+
+    A batch that comes again writes the same ones, in whatever order its rows are then.
+    """
+    prefix = f"{owner}-{target.table.name}-{batch_id}-"
+    for alike in together(changes, partial(_documents, target)):
+        seen: Counter[str] = Counter()
+        for batch in alike.to_batches(max_chunksize=BATCH_ROWS):
+            rows = batch.filter(pc.greater(batch.column(WEIGHT), 0))
+            names = [prefix + name for name in _numbered(_documents(target, rows), seen)]
+            yield _actions(target, rows, pa.array(names, pa.string()), verb="index", version=batch_id)
+
+
+def _numbered(documents: pa.Array, seen: Counter[str]) -> Iterator[str]:
+    """A name for each document: its fingerprint, and how many like it came before."""
+    for text in documents.to_pylist():
+        name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        yield f"{name}-{seen[name]}"
+        seen[name] += 1
+
+
+def _documents(target: Target, rows: pa.RecordBatch) -> pa.Array:
+    return objects([(name, rows.column(name)) for name in target.table.schema.names], target.form)
 
 
 def _place(target: Target, rows: pa.RecordBatch) -> pa.Array:
@@ -91,7 +108,6 @@ def _actions(target: Target, rows: pa.RecordBatch, names: pa.Array, *, verb: str
         f',"version":{version},"version_type":"external_gte"}}}}\n',
     ]
     if verb == "index":
-        fields = [(name, rows.column(name)) for name in target.table.schema.names]
-        parts += [objects(fields, target.form), "\n"]
+        parts += [_documents(target, rows), "\n"]
     lines = pc.binary_join_element_wise(*parts, "")
     return Actions(tuple(pc.unique(places).to_pylist()), lines.to_pylist())

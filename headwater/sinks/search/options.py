@@ -121,10 +121,13 @@ def _host(text: str, *, hidden: bool, place: Place | None) -> Host:
     except LocationParseError:
         url = parse_url("")
     if url.scheme not in ("http", "https") or not url.host:
+        found = re.search(r":(\d+)/?$", text)
+        is_high = found is not None and int(found[1]) > 65535
+        near = f"Did you mean 'http://{text}'?" if "://" not in text and not hidden else "Write it so."
         raise OptionError(
             "option 'hosts' does not name a node",
             detail="A node is written as http://host:9200 or https://host:9200, several with ; between them.",
-            hint=f"Did you mean 'http://{text}'?" if "://" not in text and not hidden else "Write it so.",
+            hint="A port is a number from 1 to 65535." if is_high else near,
             place=place,
         )
     if url.auth:

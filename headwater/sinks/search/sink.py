@@ -29,6 +29,11 @@ from headwater.sinks.search.troubles import unreachable
 OPEN_SECONDS = 30.0
 """How long a cluster that answers may refuse at the start."""
 
+EMPTY = (
+    "delete its indices and run POST /headwater_batches/_delete_by_query"
+    ' {{"query": {{"term": {{"pipeline": "{pipeline}"}}}}}} there'
+)
+
 SHARED = (
     "username",
     "password",
@@ -108,6 +113,10 @@ def open_sink(tables: Sequence[SinkTable], context: SinkContext) -> SearchSink:
         raise
 
 
+def _check(table: SinkTable) -> None:
+    _target(table)
+
+
 def _target(table: SinkTable) -> Target:
     plain = replace(table, options=revealed(table.options))
     if not plain.schema.key and not plain.append_only:
@@ -144,7 +153,9 @@ def _check_same(one: SinkTable, other: SinkTable) -> None:
 
 
 def _type(options: type[SearchOptions]) -> SinkType:
-    return SinkType(options=options, group=group_of, open=open_sink, family="search")
+    return SinkType(
+        options=options, group=group_of, open=open_sink, check=_check, family="search", empty=EMPTY
+    )
 
 
 SEARCH_TYPES: dict[str, SinkType] = {

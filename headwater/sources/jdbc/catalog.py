@@ -96,4 +96,8 @@ JDBC_CATALOG = CatalogType(
     tables=tables,
     table_name=table_name,
     table_options=table_options,
+    words={
+        "the name after the last slash of the option 'url'": "the option 'default-database'",
+        "'url'": "'base-url'",
+    },
 )

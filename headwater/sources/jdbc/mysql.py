@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.errors import Place, SourceError
 from headwater.jdbc_url import Address
+from headwater.nearest import nearest_hint
 from headwater.options import Secret
 from headwater.sources.jdbc.mysql_types import array_of, column_of
 from headwater.sources.jdbc.server import (
@@ -22,7 +23,6 @@ from headwater.sources.jdbc.server import (
     Found,
     FoundColumn,
     Unreachable,
-    nearest,
     not_connected,
 )
 
@@ -120,7 +120,7 @@ class MysqlMoment:
         return SourceError(
             f"the database '{database}' has no table '{table}'",
             detail=f"It has {len(known)} tables.",
-            hint=nearest(table, known, "tables"),
+            hint=nearest_hint(table, known, "tables"),
             place=place,
         )
 
@@ -158,7 +158,7 @@ def _connected(address: Address, password: Secret | None) -> Any:
             program_name="headwater",
             # Only what is sent is converted: what comes stays text.
             conv=pymysql.converters.encoders,
-            **_tls(dict(address.settings)),
+            **tls_of(dict(address.settings)),
         )
     except (pymysql.Error, OSError) as error:
         raise not_connected(address, str(error.args[-1]), password) from error
@@ -171,7 +171,7 @@ def _connected(address: Address, password: Secret | None) -> Any:
         ) from error
 
 
-def _tls(settings: dict[str, str]) -> dict[str, object]:
+def tls_of(settings: dict[str, str]) -> dict[str, object]:
     """What the url says of TLS, for the driver; by default it is used if the server has it."""
     mode = settings.get("sslMode", {"false": "DISABLED"}.get(settings.get("useSSL", ""), "PREFERRED")).upper()
     match mode:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -12,6 +11,7 @@ import pyarrow as pa
 from headwater.errors import Place, SourceError
 from headwater.jdbc_url import SHOWN, Address, connect_hint
 from headwater.log.text_values import can_read, typed_column
+from headwater.nearest import nearest_hint
 from headwater.options import Secret
 from headwater.schema import Column, Schema
 from headwater.sources.base import SourceTable
@@ -109,7 +109,7 @@ def chosen_columns(found: Found, table: SourceTable) -> list[FoundColumn]:
             raise SourceError(
                 f"table '{found.shown}' has no column '{column.name}'",
                 detail=f"Its columns are {', '.join(names)}.",
-                hint=nearest(column.name, names, "columns"),
+                hint=nearest_hint(column.name, names, "columns"),
                 place=table.place,
             )
         if at_server.unread:
@@ -144,14 +144,6 @@ def typed_columns(chunk: Chunk, found: Sequence[FoundColumn], table: SourceTable
         (family,) = at_server.families
         made.append(typed_column(texts, column, family=family, table=table.name, place=table.place))
     return made
-
-
-def nearest(name: str, known: Sequence[str], what: str) -> str:
-    """A hint with the name that is most like the one asked for."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
-        return f"Did you mean '{near[0]}'?"
-    return f"The {what} are {', '.join(known[:20])}." if known else f"There are no {what}."
 
 
 def not_connected(address: Address, said: str, password: Secret | None) -> SourceError:

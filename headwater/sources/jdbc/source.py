@@ -12,9 +12,10 @@ from headwater.log.positions import Position
 from headwater.log.store import LogReader, LogWriter
 from headwater.options import revealed
 from headwater.schema import Schema
-from headwater.sources.base import Report, SourceContext, SourceTable, SourceType
+from headwater.sources.base import Report, SourceContext, SourceTable, SourceType, is_back, waits
 from headwater.sources.jdbc.options import (
     JdbcSourceOptions,
+    address_of,
     check_group,
     group_of,
     only_inserts,
@@ -117,8 +118,10 @@ class JdbcSource:
             self._context.report(report)
 
     def _tell(self, trouble: str | None) -> None:
-        if trouble != self._trouble and trouble is not None:
-            self._context.report(Report("waiting", f"{trouble}; going on when it does"))
+        if trouble is not None and trouble != self._trouble:
+            self._context.report(waits(trouble))
+        elif trouble is None and self._trouble is not None:
+            self._context.report(is_back(self._trouble))
         self._trouble = trouble
 
 
@@ -136,6 +139,11 @@ def open_source(tables: Sequence[SourceTable], context: SourceContext) -> JdbcSo
     return JdbcSource(plain, context)
 
 
+def check(table: SourceTable) -> None:
+    """The url says where a database is."""
+    address_of(table.options, table.place)
+
+
 def forget(tables: Sequence[SourceTable], context: SourceContext) -> None:
     """Nothing was made at the server."""
 
@@ -147,5 +155,6 @@ JDBC = SourceType(
     open=open_source,
     forget=forget,
     append_only=only_inserts,
+    check=check,
     origin=origin_of,
 )

@@ -13,7 +13,8 @@ from headwater.kafka.properties import cluster_of
 from headwater.options import revealed
 from headwater.schema import Schema
 from headwater.sources.base import Decoding, SourceContext, SourceTable, SourceType
-from headwater.sources.kafka import topics
+from headwater.sources.kafka import startup, topics
+from headwater.sources.kafka.lane import opened
 from headwater.sources.kafka.options import KafkaOptions, TopicOptions, UpsertKafkaOptions
 from headwater.sources.kafka.source import KafkaSource
 
@@ -38,6 +39,14 @@ def _decoding(table: SourceTable) -> Decoding:
     subject = f"topic '{options.topic}'" if options.topic else f"the topics that fit '{options.pattern}'"
     parks = options.errors == "dead-letter"
     return Decoding(decoding(reading), quick_decoding(reading), parks=parks, subject=subject)
+
+
+def _check(table: SourceTable) -> None:
+    """What the options say by themselves: topics, modes, and properties that a client takes."""
+    table = replace(table, options=revealed(table.options))
+    topics.check_names(table)
+    startup.check_modes(table)
+    opened(table.options.properties).close()
 
 
 def _describe(options: TopicOptions) -> Schema:
@@ -95,6 +104,7 @@ KAFKA = SourceType(
     origin=_origin,
     metadata=METADATA,
     decoding=_decoding,
+    check=_check,
     jars=("spark-kafka",),
     notes=_notes,
 )
@@ -108,5 +118,6 @@ UPSERT_KAFKA = SourceType(
     origin=_origin,
     metadata=METADATA,
     decoding=_decoding,
+    check=_check,
     jars=("spark-kafka",),
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headwater.errors import StateError
 from headwater.log.events import Span
+from headwater.log.private_file import private_file
 
 Vector = dict[str, dict[tuple[str, int], int]]
 """For each table the next message of each partition (topic and number)."""
@@ -22,6 +23,7 @@ CREATE TABLE IF NOT EXISTS places (
     position INTEGER PRIMARY KEY, vector TEXT NOT NULL, spans TEXT NOT NULL, committed_at REAL
 );
 CREATE TABLE IF NOT EXISTS vectors (name TEXT PRIMARY KEY, vector TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS topics (name TEXT PRIMARY KEY, id TEXT NOT NULL);
 """
 
 
@@ -43,7 +45,7 @@ class Ledger:
         self._path = folder / "places.db"
         try:
             self._connection = sqlite3.connect(
-                self._path, isolation_level="IMMEDIATE", check_same_thread=False
+                private_file(self._path), isolation_level="IMMEDIATE", check_same_thread=False
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
@@ -94,6 +96,20 @@ class Ledger:
         """A vector that was written down."""
         found = self._connection.execute("SELECT vector FROM vectors WHERE name = ?", (name,)).fetchone()
         return None if found is None else _vector_of(found[0])
+
+    def keep_ids(self, ids: Mapping[str, str]) -> None:
+        """Write down which topics the places stand in: a topic's id is never given again."""
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO topics VALUES (?, ?)", ids.items())
+
+    def ids(self) -> dict[str, str]:
+        """The ids that were written down, by the names of the topics."""
+        return dict(self._connection.execute("SELECT name, id FROM topics").fetchall())
+
+    def topics(self) -> set[str]:
+        """Every topic of which something was read."""
+        last = self.last()
+        return {topic for places in last.vector.values() for topic, _ in places} if last else set()
 
     def close(self) -> None:
         """Let the file go."""

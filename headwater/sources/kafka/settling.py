@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headwater.errors import SourceError
@@ -10,6 +10,7 @@ from headwater.log.positions import Position
 from headwater.sources.base import SourceTable
 from headwater.sources.kafka import startup, topics
 from headwater.sources.kafka.asking import Asking
+from headwater.sources.kafka.ids import check_same
 from headwater.sources.kafka.ledger import Entry, Ledger, Vector, count
 from headwater.sources.kafka.reader import ends_of
 
@@ -38,9 +39,9 @@ class Found:
         )
 
 
-def find(tables: Mapping[str, SourceTable], known: Mapping[str, int]) -> Found:
-    """What a cluster that has these topics holds for some tables."""
-    chosen = {name: topics.topics_of(table, known) for name, table in tables.items()}
+def find(tables: Mapping[str, SourceTable], known: Mapping[str, int], *, read: Collection[str] = ()) -> Found:
+    """What a cluster that has these topics holds for some tables; of `read` something was delivered before."""
+    chosen = {name: topics.topics_of(table, known, read=read) for name, table in tables.items()}
     return Found(tables, known, chosen, tuple(topics.servers_of(tables, chosen, known)))
 
 
@@ -51,6 +52,7 @@ def settle(found: Found, ledger: Ledger, asking: Asking, after: Position | None)
     """
     base = _base(ledger, after)
     joining = {name for name in found.tables if base is None or _joins(found, name, base, after)}
+    _check_same(found, base, ledger, asking, joining)
     vector: Vector = {}
     for name, table in found.tables.items():
         client = asking.client(table.options.properties)
@@ -68,6 +70,19 @@ def settle(found: Found, ledger: Ledger, asking: Asking, after: Position | None)
         spans = {n: s for n, s in entry.spans.items() if n in found.tables and n not in joining}
         ledger.add(replace(entry, vector=moved, spans=spans))
     return bool(joining)
+
+
+def _check_same(
+    found: Found, base: Entry | None, ledger: Ledger, asking: Asking, joining: Collection[str]
+) -> None:
+    """See that every topic in which a place counts is the one it was; the others are read from now on."""
+    places = base.vector if base is not None else {}
+    counts = {topic for name, at in places.items() if name not in joining for topic, _ in at}
+    wanted = {
+        topic: found.tables[name].options.properties for name in found.tables for topic in found.chosen[name]
+    }
+    wanted |= {server.ends: server.properties for server in found.servers}
+    check_same(ledger, asking, wanted, new=set(wanted) - counts)
 
 
 def first_ends(found: Found, asking: Asking, *, known: Vector) -> Vector:

@@ -18,20 +18,19 @@ from headwater.errors import SourceError
 from headwater.kafka import clients
 from headwater.kafka.problems import is_away, is_unknown_topic, problem_as
 from headwater.kafka.properties import java_config
-from headwater.log.events import SMALL_ROWS, Delivery, Messages, Span
+from headwater.log.events import SMALL_ROWS, Delivery, Messages
 from headwater.log.positions import Position
 from headwater.options import revealed
-from headwater.sources.base import Report, SourceContext, SourceTable
+from headwater.sources.base import Report, SourceContext, SourceTable, is_back, waits
 from headwater.sources.kafka import settling, topics
+from headwater.sources.kafka.again import read_again
 from headwater.sources.kafka.asking import Asking
-from headwater.sources.kafka.lane import read_spans
-from headwater.sources.kafka.ledger import Entry, Ledger, Vector, between, count, covers, joined
+from headwater.sources.kafka.ids import check_same, topics_of
+from headwater.sources.kafka.ledger import Entry, Ledger, Vector, between, count, covers
 from headwater.sources.kafka.reader import Reader, ends_of
 
 EPOCH = 40
 """The bits of a position that count messages; above them stands how many goals were reached."""
-
-AGAIN_SECONDS = 60.0
 
 AGAIN_LATER_SECONDS = 1.0
 """How long until topics are looked for again where that did not work."""
@@ -65,8 +64,9 @@ class KafkaSource:
 
     def start(self, after: Position | None) -> Position | None:
         """Find the topics, and the place of each partition; a table that joins begins as its options say."""
-        found = settling.find(self._tables, topics.known_topics(next(iter(self._tables.values()))))
+        known = topics.known_topics(next(iter(self._tables.values())))
         self._ledger = Ledger(self._context.folder)
+        found = settling.find(self._tables, known, read=self._ledger.topics())
         try:
             self._reader = self._reading(found, settling.bounds(found, self._ledger, self._asking, after))
             is_joined = settling.settle(found, self._ledger, self._asking, after)
@@ -91,9 +91,10 @@ class KafkaSource:
         known = self._ledger.after(base.position)
         if upto is not None:
             again = [entry for entry in known if entry.position <= upto.value]
-            return self._again(again) if again and again[-1].position == upto.value else None
+            is_whole = bool(again) and again[-1].position == upto.value
+            return self._delivery(*read_again(again, self._tables)) if is_whole else None
         if known:
-            return self._again(known[:1])
+            return self._delivery(*read_again(known[:1], self._tables))
         base = self._discovered(base)
         if self._at != base.position:
             self._reader.seek(base.vector)
@@ -101,12 +102,14 @@ class KafkaSource:
         self._reader.fill(limit, wait, is_ready=lambda: self._next(base) is not None)
         self._tell_trouble()
         large = self._large(base, limit)
+        entry = large or self._next(base)
+        if entry is None:
+            return Delivery(Position(base.position, "messages"), {}) if after is None else None
+        if not self._is_same(entry):
+            return None
         if large is not None:
             self._at = None
             return self._delivered(large, {})
-        entry = self._next(base)
-        if entry is None:
-            return Delivery(Position(base.position, "messages"), {}) if after is None else None
         self._at = entry.position
         return self._delivered(entry, self._reader.take(entry.spans))
 
@@ -204,27 +207,6 @@ class KafkaSource:
             self._ledger.keep(GOAL, None)
         return self._delivery(entry, rows)
 
-    def _again(self, entries: Sequence[Entry]) -> Delivery:
-        """What was delivered before, once more."""
-        spans: dict[str, list[Span]] = {}
-        for entry in entries:
-            for table, parts in entry.spans.items():
-                spans.setdefault(table, []).extend(parts)
-        whole = {table: tuple(joined(parts)) for table, parts in spans.items()}
-        last = replace(entries[-1], spans=whole)
-        rows = {}
-        if sum(s.end - s.begin for parts in whole.values() for s in parts) <= 2 * SMALL_ROWS:
-            for table, parts in whole.items():
-                found = read_spans(self._tables[table].options.properties, parts, wait=AGAIN_SECONDS)
-                if found is None:
-                    raise SourceError(
-                        "the messages of the interrupted batch do not come",
-                        detail=f"Waited {AGAIN_SECONDS:.0f} s for {parts[0].topic}.",
-                        hint="Check that the broker runs; the next start tries again.",
-                    )
-                rows[table] = found
-        return self._delivery(last, rows)
-
     def _delivery(self, entry: Entry, rows: Mapping[str, pa.Table]) -> Delivery:
         messages = {}
         for table, parts in entry.spans.items():
@@ -234,10 +216,23 @@ class KafkaSource:
             messages[table] = Messages(parts, rows.get(table), asked)
         return Delivery(Position(entry.position, "messages"), {}, entry.committed_at, messages)
 
+    def _is_same(self, entry: Entry) -> bool:
+        """True if what was read came from the topics it is taken for; False while no broker can tell."""
+        try:
+            check_same(self._ledger, self._asking, topics_of(entry.vector, self._properties()))
+        except KafkaException as problem:
+            if is_away(problem) or is_unknown_topic(problem):
+                return False
+            raise self._refusal(problem) from None
+        return True
+
+    def _properties(self) -> dict[str, Mapping[str, str]]:
+        told = {ends_of(server): server.properties for server in self._reader.servers}
+        return told | {name: table.options.properties for name, table in self._tables.items()}
+
     def _ends(self, vector: Vector) -> Vector:
         """The end of every partition as it is now."""
-        properties = {ends_of(server): server.properties for server in self._reader.servers}
-        properties |= {name: table.options.properties for name, table in self._tables.items()}
+        properties = self._properties()
         return {
             table: self._asking.ends(properties[table], places)
             for table, places in vector.items()
@@ -253,7 +248,8 @@ class KafkaSource:
             return base
         self._look_again = now + pause
         try:
-            found = settling.find(self._tables, clients.topics(first.options.properties))
+            known = clients.topics(first.options.properties)
+            found = settling.find(self._tables, known, read=self._ledger.topics())
             vector = {table: dict(places) for table, places in base.vector.items()}
             for name, table in self._tables.items():
                 new = [place for place in found.places(name) if place not in vector[name]]
@@ -282,10 +278,15 @@ class KafkaSource:
 
     def _tell_trouble(self) -> None:
         """Say once that a broker is away, and once that it is back."""
-        trouble = self._reader.trouble()
-        if trouble and trouble != self._trouble:
-            self._context.report(Report("waiting", f"{trouble}; going on when it does"))
-        self._trouble = trouble or self._trouble
+        trouble, properties = self._reader.trouble(), next(iter(self._tables.values())).options.properties
+        if trouble is not None:
+            if self._trouble is None:
+                self._context.report(waits(trouble))
+            self._trouble = trouble
+        # That nothing is heard does not tell: a client complains of a broker once.
+        elif self._trouble is not None and self._asking.is_answered(properties):
+            self._context.report(is_back(self._trouble))
+            self._trouble = None
 
     def _refusal(self, problem: KafkaException) -> SourceError:
         table = next(iter(self._tables.values()))

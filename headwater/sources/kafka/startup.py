@@ -11,8 +11,24 @@ from headwater.errors import OptionError, SourceError
 from headwater.sources.base import SourceTable
 from headwater.sources.kafka.asking import ASK_SECONDS, marks
 from headwater.sources.kafka.lane import Place
+from headwater.sources.kafka.options import KafkaOptions
 
 UNBOUNDED = "unbounded"
+
+
+def check_modes(table: SourceTable) -> None:
+    """See that the options of each mode are there and can be read."""
+    options = table.options
+    if not isinstance(options, KafkaOptions):
+        return
+    for mode, option, moment, places in (
+        (options.startup_mode, "scan.startup", options.startup_timestamp, options.startup_offsets),
+        (options.bounded_mode, "scan.bounded", options.bounded_timestamp, options.bounded_offsets),
+    ):
+        if mode == "timestamp":
+            _moment(table, moment, option)
+        elif mode == "specific-offsets":
+            _specific(table, places, option)
 
 
 def begins(client: Consumer, places: Iterable[Place], *, table: SourceTable) -> dict[Place, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaException
@@ -38,8 +38,21 @@ def known_topics(table: SourceTable) -> dict[str, int]:
         raise problem_as(SourceError, problem, table.options.properties, place=table.place) from None
 
 
-def topics_of(table: SourceTable, known: Mapping[str, int]) -> list[str]:
-    """The topics a table reads, or an error that names the one that is missing."""
+def topics_of(table: SourceTable, known: Mapping[str, int], *, read: Collection[str] = ()) -> list[str]:
+    """The topics a table reads, or an error that names the one that is missing; `read` were there before."""
+    check_names(table)
+    if table.options.pattern:
+        pattern = re.compile(table.options.pattern)
+        return sorted(name for name in known if pattern.fullmatch(name))
+    wanted = [name.strip() for name in table.options.topic.split(";") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise deleted(name, table) if name in read else _missing(name, known, table)
+    return wanted
+
+
+def check_names(table: SourceTable) -> None:
+    """See that the options name topics, in one way."""
     options = table.options
     if bool(options.topic) == bool(options.pattern):
         raise OptionError(
@@ -49,25 +62,15 @@ def topics_of(table: SourceTable, known: Mapping[str, int]) -> list[str]:
             hint="Give 'topic' = 'name', several as 'one;two', or 'topic-pattern' = 'a regular expression'.",
             place=table.place,
         )
-    if options.pattern:
-        return _fitting(table, known)
-    wanted = [name.strip() for name in options.topic.split(";") if name.strip()]
-    for name in wanted:
-        if name not in known:
-            raise _missing(name, known, table)
-    return wanted
-
-
-def _fitting(table: SourceTable, known: Mapping[str, int]) -> list[str]:
     try:
-        pattern = re.compile(table.options.pattern)
+        re.compile(options.pattern)
     except re.error as problem:
         raise OptionError(
-            f"option 'topic-pattern' does not take the value '{table.options.pattern}'",
+            f"option 'topic-pattern' does not take the value '{options.pattern}'",
             detail=f"It is not a regular expression: {problem}.",
+            hint="Write a regular expression, as 'shop[.].*'.",
             place=table.place,
         ) from None
-    return sorted(name for name in known if pattern.fullmatch(name))
 
 
 def _missing(name: str, known: Mapping[str, int], table: SourceTable) -> SourceError:
@@ -79,6 +82,16 @@ def _missing(name: str, known: Mapping[str, int], table: SourceTable) -> SourceE
         hint=f"Did you mean '{near[0]}'?"
         if near
         else "Create it, or start the connector that writes it (headwater connect status).",
+        place=table.place,
+    )
+
+
+def deleted(name: str, table: SourceTable) -> SourceError:
+    """The error for a topic that was read and is no longer there."""
+    return SourceError(
+        f"topic '{name}' was deleted",
+        detail="It was read before, and the cluster does not have it any more.",
+        hint="Make it again, or name another one; then remove the state with headwater drop and start again.",
         place=table.place,
     )
 

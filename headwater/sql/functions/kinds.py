@@ -21,6 +21,7 @@ class Kind(StrEnum):
     """The kinds that some function treats in its own way."""
 
     TEXT = "text"
+    BYTES = "bytes"
     BOOLEAN = "boolean"
     DATE = "date"
     NTZ = "timestamp without a zone"
@@ -28,8 +29,13 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+BYTES_TYPES = (exp.DataType.Type.BINARY, exp.DataType.Type.VARBINARY)
+_BYTES_NODES = (exp.HexString, exp.ByteString, exp.Unhex, exp.FromBase64, exp.Encode)
+_BYTES_CALLS = ("UNHEX", "UNBASE64", "ENCODE")
+
 _BY_TYPE = {
     **dict.fromkeys(exp.DataType.TEXT_TYPES, Kind.TEXT),
+    **dict.fromkeys(BYTES_TYPES, Kind.BYTES),
     exp.DataType.Type.BOOLEAN: Kind.BOOLEAN,
     exp.DataType.Type.DATE: Kind.DATE,
     exp.DataType.Type.TIMESTAMPNTZ: Kind.NTZ,
@@ -41,7 +47,8 @@ _BY_TYPE = {
 _BY_CALL = {
     **dict.fromkeys(("REGEXP_LIKE", "EXISTS", "STARTSWITH", "ENDSWITH", "IS_VALID_UTF8"), Kind.BOOLEAN),
     **dict.fromkeys(("TIMESTAMP_SECONDS", "TIMESTAMP_MILLIS", "TIMESTAMP_MICROS"), Kind.LTZ),
-    **dict.fromkeys(("DATE_FORMAT", "FROM_UNIXTIME", "TO_JSON", "RAISE_ERROR"), Kind.TEXT),
+    **dict.fromkeys(("DATE_FORMAT", "FROM_UNIXTIME", "TO_JSON", "RAISE_ERROR", "MAKE_VALID_UTF8"), Kind.TEXT),
+    **dict.fromkeys(_BYTES_CALLS, Kind.BYTES),
     "TO_UTC_TIMESTAMP": Kind.LTZ,
     "TRY_TO_DATE": Kind.DATE,
 }
@@ -52,11 +59,13 @@ def columns_of(query: exp.Query, types: Types) -> Columns:
     found: dict[int, exp.DataType | None] = {}
     for scope in traverse_scope(query):
         for column in scope.columns:
-            found[id(column)] = _type_in(column.table, column.name, scope, types)
+            found[id(column)] = _type_in(column, scope, types, found)
     return found
 
 
-def _type_in(table: str, name: str, scope: Scope | None, types: Types) -> exp.DataType | None:
+def _type_in(column: exp.Column, scope: Scope | None, types: Types, found: Columns) -> exp.DataType | None:
+    """The type of a column where it stands; scopes come from the inside out, so those below are in `found`."""
+    table, name = column.table, column.name
     while scope is not None and table not in scope.sources:
         scope = scope.parent
     source = scope.sources[table] if scope is not None else None
@@ -68,7 +77,9 @@ def _type_in(table: str, name: str, scope: Scope | None, types: Types) -> exp.Da
     item = next((item for item in source.expression.selects if item.alias_or_name == name), None)
     inner = item.unalias() if item is not None else None
     if isinstance(inner, exp.Column):
-        return _type_in(inner.table, inner.name, source, types)
+        return _type_in(inner, source, types, found)
+    if inner is not None and kind_of(inner, found) is Kind.BYTES:
+        return exp.DataType.build("binary", dialect="spark")
     return inner.to if isinstance(inner, exp.Cast) else None
 
 
@@ -94,9 +105,39 @@ def kind_of(node: exp.Expr, columns: Columns) -> Kind:
             return _first_known([node.args["true"], node.args.get("false")], columns)
         case exp.Anonymous():
             return _BY_CALL.get(node.name.upper(), Kind.OTHER)
+        case _ if isinstance(node, _BYTES_NODES):
+            return Kind.BYTES
+        case exp.DPipe() | exp.Concat() if _are_bytes(parts_of(node), columns):
+            return Kind.BYTES
         case exp.DPipe() | exp.Concat() | exp.Upper() | exp.Lower() | exp.Substring() | exp.Trim():
             return Kind.TEXT
     return Kind.OTHER
+
+
+def may_hold_bytes(node: exp.Expr, columns: Columns) -> bool:
+    """True unless it is certain that no bytes are in a value, or in what it is computed from."""
+    return any(_gives_bytes(inner, columns) for inner in node.walk())
+
+
+def _gives_bytes(node: exp.Expr, columns: Columns) -> bool:
+    match node:
+        case exp.Column():
+            kind = columns.get(id(node))
+            return kind is None or any(part.this in BYTES_TYPES for part in kind.find_all(exp.DataType))
+        case exp.DataType():
+            return node.this in BYTES_TYPES
+    return isinstance(node, _BYTES_NODES) or (
+        isinstance(node, exp.Anonymous) and node.name.upper() in _BYTES_CALLS
+    )
+
+
+def parts_of(node: exp.Expr) -> list[exp.Expr]:
+    """What is joined by `||`, CONCAT or CONCAT_WS."""
+    return [node.left, node.right] if isinstance(node, exp.DPipe) else list(node.expressions)
+
+
+def _are_bytes(nodes: list[exp.Expr], columns: Columns) -> bool:
+    return all(kind_of(node, columns) is Kind.BYTES for node in nodes)
 
 
 def _first_known(nodes: list[exp.Expr | None], columns: Columns) -> Kind:

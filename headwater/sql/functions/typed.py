@@ -6,30 +6,62 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.sql.functions.kinds import Kind, Types, columns_of, kind_of
-from headwater.sql.functions.trees import LTZ, NTZ, WrongCall, call, case, cast, enclosed, number, text
+from headwater.sql.functions.kinds import Columns, Kind, Types, columns_of, kind_of, may_hold_bytes, parts_of
+from headwater.sql.functions.trees import LTZ, NTZ, TEXT, WrongCall, call, case, cast, enclosed, number, text
 from headwater.sql.functions.trees import try_cast as tried
 
 UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _OF_DAYS = UNITS[:5]
+_ABOUT_UTF8 = ("IS_VALID_UTF8", "MAKE_VALID_UTF8")
+_OF_TEXTS = (exp.ConcatWs, exp.Trim, exp.Replace, exp.Repeat, exp.Reverse)
+"""Spark takes bytes here too, reads them as text and does not look whether they are."""
 
 
 def with_kinds(query: exp.Query, types: Types) -> exp.Query:
     """The query with the calls that mean something else for another kind of value, changed in place."""
     columns = columns_of(query, types)
     found = []
+    for value in [value for node in query.walk() for value in _bytes_as_text(node, columns)]:
+        _say_as_text(value)
     for node in query.walk():
         if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
             raise WrongCall("the fields of a row are not written out yet", "Name them: row.a, row.b.", node)
         rewrite = _rewrite_of(node)
         if rewrite is not None:
-            found.append((node, rewrite, kind_of(_argument(node), columns)))
+            found.append((node, rewrite, _kind(node, columns)))
     # From the inside out: what a call holds is changed before the call is.
     for node, rewrite, kind in reversed(found):
         made = rewrite(node, kind)
         if made is not node:
             node.replace(made)
     return query
+
+
+def _kind(node: exp.Expr, columns: Columns) -> Kind:
+    argument = _argument(node)
+    kind = kind_of(argument, columns)
+    if kind is Kind.OTHER and isinstance(node, exp.Cast) and may_hold_bytes(argument, columns):
+        return Kind.BYTES
+    return kind
+
+
+def _bytes_as_text(node: exp.Expr, columns: Columns) -> list[exp.Expr]:
+    """The bytes that Spark would take for text where the node has them."""
+    match node:
+        case exp.DPipe() | exp.Concat() if kind_of(node, columns) is Kind.TEXT:
+            values = parts_of(node)
+        case _ if isinstance(node, _OF_TEXTS):
+            values = [value for value in (node.this, *node.expressions) if value is not None]
+        case _:
+            return []
+    return [value for value in values if kind_of(value, columns) is Kind.BYTES]
+
+
+def _say_as_text(value: exp.Expr) -> None:
+    """Cast a value to text where it stands; the tree keeps the very node, which others may have noted."""
+    made = cast(exp.null(), TEXT)
+    value.replace(made)
+    made.set("this", value)
 
 
 def _argument(node: exp.Expr) -> exp.Expr:
@@ -53,8 +85,14 @@ def _rewrite_of(node: exp.Expr) -> Callable[[exp.Expr, Kind], exp.Expr] | None:
 
 
 def _to_text(node: exp.Expr, kind: Kind) -> exp.Expr:
-    """A boolean as text is TRUE or FALSE."""
-    return call("upper", node) if kind is Kind.BOOLEAN else node
+    """A boolean as text is TRUE or FALSE; of bytes what is not UTF-8 becomes the replacement character, as in Java."""
+    about_utf8 = isinstance(node.parent, exp.Anonymous) and node.parent.name.upper() in _ABOUT_UTF8
+    match kind:
+        case Kind.BOOLEAN:
+            return call("upper", node)
+        case Kind.BYTES if not about_utf8:
+            return call("make_valid_utf8", node)
+    return node
 
 
 def _formatted(node: exp.Expr, kind: Kind) -> exp.Expr:
