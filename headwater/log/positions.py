@@ -19,6 +19,8 @@ class Position:
     def __str__(self) -> str:
         if self.notation == "lsn":
             return f"{self.value >> 32:X}/{self.value & 0xFFFFFFFF:X}"
+        if self.notation == "binlog":
+            return f"{self.value >> 40:06d}:{self.value & (1 << 40) - 1}"
         if self.notation == "messages":
             # Above the count stands how often a goal was reached, which says nothing to a reader.
             return str(self.value & (1 << 40) - 1)

@@ -16,7 +16,7 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,8 +78,16 @@ class LogWriter:
             files = self.manifest.drop_table(table)
         _unlink(self._folder, files)
 
-    def append(self, parts: Sequence[Segment], *, first: int, last: int, committed_at: float | None) -> bool:
-        """Make whole transactions durable; False if the log has them already."""
+    def append(
+        self,
+        parts: Sequence[Segment],
+        *,
+        first: int,
+        last: int,
+        committed_at: float | None,
+        facts: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Make whole transactions durable, and facts about them with it; False if the log has them already."""
         known = self.last
         if known is not None and last <= known:
             _unlink(self._folder, [part.file for part in parts])
@@ -90,6 +98,8 @@ class LogWriter:
             entered = self.manifest.put_append(Append(0, first, last, rows, committed_at), time.time())
             self.manifest.put_segments(parts, entered)
             self.manifest.adopt(entered, last)
+            for key, value in (facts or {}).items():
+                self.manifest.remember(key, value)
             self._keep_counters()
         return True
 

@@ -9,6 +9,7 @@ from headwater.sources.datagen import DATAGEN
 from headwater.sources.jdbc.catalog import JDBC_CATALOG
 from headwater.sources.jdbc.source import JDBC
 from headwater.sources.kafka.connector import KAFKA, UPSERT_KAFKA
+from headwater.sources.mysql.source import MYSQL
 from headwater.sources.postgres.source import POSTGRES
 from headwater.sources.values import VALUES
 
@@ -16,6 +17,7 @@ SOURCE_TYPES: dict[str, SourceType] = {
     "datagen": DATAGEN,
     "jdbc": JDBC,
     "kafka": KAFKA,
+    "mysql-cdc": MYSQL,
     "postgres-cdc": POSTGRES,
     "upsert-kafka": UPSERT_KAFKA,
     "values": VALUES,

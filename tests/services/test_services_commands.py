@@ -105,6 +105,8 @@ def test_up_status_logs_down(tmp_path: Path) -> None:
         (FREE, Ports.AUTO, FREE),
         (None, Ports.AUTO, None),
     ],
+    # The free port is another in each process of the tests, and names must not be.
+    ids=["never up", "usual", "kept", "usual by choice", "kept by choice", "any free one"],
 )
 def test_a_service_comes_back_where_it_was(
     noted: int | None, ports: Ports, chosen: int | None, tmp_path: Path

@@ -98,6 +98,15 @@ class Definitions:
             hint=FULL_HINT,
         )
 
+    def names(self) -> list[Name]:
+        """The tables that are known."""
+        return list(self._known)
+
+    def known(self, name: Name) -> tuple[ServerColumn, ...] | None:
+        """The columns of a table as they were last; None if it is not known."""
+        known = self._known.get(name)
+        return None if known is None else known.columns
+
     def to_text(self) -> str:
         """What is known, for the next start."""
         return json.dumps(

@@ -1,0 +1,146 @@
+"""What must hold before anything is read; each check is one error with a hint."""
+
+from __future__ import annotations
+
+import zoneinfo
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.errors import SourceError
+from headwater.log.text_values import can_read
+from headwater.nearest import nearest_hint
+from headwater.sources.mysql.catalog import ServerTable
+from headwater.sources.mysql.config import CaptureTable
+from headwater.sources.mysql.server import variables
+from headwater.sources.mysql.types import family, spark_type, unread
+
+METADATA = {"database_name": "string", "table_name": "string"}
+"""What METADATA columns can be taken from, and the type of each."""
+
+_WANTED = {
+    "binlog_format": ("ROW", "SET GLOBAL binlog_format = 'ROW'; sessions that are open keep their own."),
+    "binlog_row_image": (
+        "FULL",
+        "SET GLOBAL binlog_row_image = 'FULL'; sessions that are open keep their own.",
+    ),
+    "binlog_row_value_options": ("", "SET GLOBAL binlog_row_value_options = '';"),
+}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A declared table and one of the tables of the server whose rows it has."""
+
+    declared: CaptureTable
+    found: ServerTable
+    zone: str
+
+
+def check_server(cursor: Any) -> None:
+    """The server writes a log we can read, and the user may read it."""
+    found = variables(cursor, "log_bin", *_WANTED)
+    if found.get("log_bin", "ON").upper() not in ("ON", "1"):
+        raise SourceError(
+            "the server writes no binary log",
+            detail="Its log_bin is off: nobody is told what changes.",
+            hint="Start it with --log-bin (in MySQL 8 it is the default) and binlog_format = ROW.",
+        )
+    for name, (wanted, hint) in _WANTED.items():
+        value = found.get(name, wanted)
+        if value.upper() != wanted:
+            raise SourceError(
+                f"the binary log of the server is written with {name} = '{value}'",
+                detail=f"What changes can only be followed with '{wanted}'.",
+                hint=hint,
+            )
+    _check_grants(cursor)
+
+
+def _check_grants(cursor: Any) -> None:
+    cursor.execute("SHOW GRANTS")
+    said = " ".join(str(row[0]).upper() for row in cursor.fetchall() if "ON *.*" in str(row[0]).upper())
+    # MariaDB has other names for the same from 10.5 on.
+    slave = ("REPLICATION SLAVE", "REPLICATION REPLICA", "ALL PRIVILEGES")
+    client = ("REPLICATION CLIENT", "BINLOG MONITOR", "ALL PRIVILEGES", "SUPER")
+    if any(word in said for word in slave) and any(word in said for word in client):
+        return
+    # What comes through a role is not shown; then the server itself decides.
+    cursor.execute("SELECT current_user()")
+    user = str(cursor.fetchone()[0])
+    if "`@`" in said and "GRANT `" in said:
+        return
+    raise SourceError(
+        f"user '{user}' may not read the binary log",
+        detail="It lacks REPLICATION SLAVE or REPLICATION CLIENT.",
+        hint=f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {_account(user)};",
+    )
+
+
+def _account(user: str) -> str:
+    name, _, host = user.rpartition("@")
+    return f"'{name}'@'{host}'"
+
+
+def check_table(pair: Pair) -> None:
+    """The table can be read as declared."""
+    found, declared = pair.found, pair.declared
+    if found.is_view:
+        raise SourceError(
+            f"'{found.shown}' is a view",
+            detail="The log has only the changes of tables.",
+            hint="Declare the tables it reads, and make it a view in Headwater.",
+            place=declared.place,
+        )
+    for column in declared.schema:
+        if column.name in declared.metadata:
+            continue
+        _check_column(pair, column.name, column.type)
+
+
+def _check_column(pair: Pair, name: str, kind: str) -> None:
+    found, declared = pair.found, pair.declared
+    column = found.column(name)
+    if column is None:
+        names = [c.name for c in found.columns]
+        raise SourceError(
+            f"table '{found.shown}' has no column '{name}'",
+            detail=f"Its columns are {', '.join(names)}.",
+            hint=nearest_hint(name, names, "columns"),
+            place=declared.place,
+        )
+    why = "The log has nothing of a column that is computed when it is read." if column.is_virtual else None
+    why = why or unread(column)
+    if why is not None:
+        raise SourceError(
+            f"column '{column.name}' of table '{found.shown}' is {column.shown}, which cannot be read",
+            detail=why,
+            hint="Leave the column out.",
+            place=declared.place,
+        )
+    if not can_read(family(column, "UTC"), kind):
+        natural = spark_type(column)
+        raise SourceError(
+            f"column '{column.name}' of table '{found.shown}' cannot be read as {kind}",
+            detail=f"At the server it is {column.shown}.",
+            hint=f"Declare it as {natural.upper()}"
+            + ("." if natural == "string" else " or STRING, and cast it in a view."),
+            place=declared.place,
+        )
+    needs_zone = column.kind in ("timestamp", "datetime") and kind != "timestamp_ntz"
+    if (needs_zone or column.kind == "timestamp") and not _is_zone(pair.zone):
+        raise SourceError(
+            f"the zone '{pair.zone}' of the server's clock is not known here",
+            detail=f"Column '{column.name}' of table '{found.shown}' is a time that depends on it.",
+            hint="Set 'server-time-zone' to a name as 'Europe/Berlin' or an offset as '+02:00'.",
+            place=declared.place,
+        )
+
+
+def _is_zone(name: str) -> bool:
+    if name[:1] in "+-":
+        return True
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return False
+    return True

@@ -1,0 +1,335 @@
+"""The server's binary log, from its bytes into ours."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from headwater.errors import SourceError
+from headwater.log import binlog
+from headwater.log.binlog import Header
+from headwater.log.binlog_rows import row_reader, types_of
+from headwater.log.pgoutput import Begin, Commit, Delete, Insert, Truncate, Update
+from headwater.log.segments import Segment
+from headwater.log.store import LogWriter
+from headwater.log.transactions import Collector
+from headwater.sources.mysql import statements
+from headwater.sources.mysql.definitions import Definitions
+from headwater.sources.mysql.dump import Dump
+from headwater.sources.mysql.layouts import Layouts
+from headwater.sources.mysql.places import Gtids, Place, file_number
+from headwater.sources.mysql.types import row_column
+
+MAX_ROWS = 50_000
+MAX_BYTES = 32_000_000
+MAX_SECONDS = 0.1
+
+ANEW = "Remove the state with 'headwater drop', then start anew: the tables are read again."
+PLACE, SEEN, COLUMNS = "place", "gtids", "definitions"
+"""Under these the manifest keeps, with each append, where to go on."""
+
+_ONLINE = re.compile(r"_(.+)_(?:gho|new|ghost)")
+"""How tools that change a table while it is used call the copy that takes its place."""
+
+
+class Stream:
+    """Reads transactions and appends them; `appended` hears of every position that became durable."""
+
+    def __init__(
+        self,
+        log: LogWriter,
+        layouts: Layouts,
+        definitions: Definitions,
+        *,
+        seen: Gtids,
+        shift: int,
+        appended: Callable[[int], None],
+    ) -> None:
+        self._log, self._layouts, self._definitions = log, layouts, definitions
+        self._seen, self._shift, self._appended = seen, shift, appended
+        self._collector = Collector(layouts, seq=log.seq, last=log.last or 0)
+        self._parts: list[Segment] = []
+        self._first_commit = 0.0
+        self._file, self._at = "", 0
+        self._maps: dict[int, binlog.TableMap] = {}
+        self._readers: dict[int, Callable[[bytes, int], tuple[list[bytes | None], int]]] = {}
+        self._extras: dict[int, list[bytes | None]] = {}
+        self._gtid: binlog.Gtid | None = None
+        self._is_open = False
+        self._since = 0.0
+        self.not_before = 0.0
+        """Transactions that were committed before this moment are not wanted."""
+
+    def run(self, dump: Dump) -> None:
+        """Read until the connection ends, which raises."""
+        while True:
+            event = dump.next(0.0 if self._collector.has_done else 1.0)
+            if event is None:
+                self._flush()
+                continue
+            try:
+                self._handle(*event)
+            except SourceError:
+                # What is complete before the event that cannot be followed is still told.
+                with suppress(SourceError):
+                    self._flush()
+                raise
+
+    def _handle(self, header: Header, data: bytes) -> None:
+        event = binlog.read_event(data, header)
+        before = self._at
+        if isinstance(event, binlog.Rotate):
+            self._file, self._at = event.file, event.position
+            self._maps, self._readers = {}, {}
+            return
+        if header.end and not header.flags & binlog.ARTIFICIAL:
+            self._at = (before & ~0xFFFFFFFF) + header.end
+            if self._at < before:
+                # The place in a file is told without what is above 4 GB.
+                self._at += 1 << 32
+        self._take(event, header, data, before)
+        if not self._is_open and isinstance(event, binlog.Other | binlog.Format):
+            self._moved()
+
+    def _take(self, event: binlog.Event, header: Header, data: bytes, before: int) -> None:
+        match event:
+            case binlog.Rows():
+                self._rows(event, len(data))
+            case binlog.TableMap():
+                self._map(event)
+            case binlog.Xid():
+                self._commit(float(header.time))
+            case binlog.Gtid():
+                self._begin(event, header, before)
+            case binlog.Query():
+                self._query(event, header, before)
+            case binlog.Packed():
+                for inner, body in binlog.unpacked(event.events):
+                    self._take(binlog.read_event(body, inner), inner, body, before)
+            case binlog.Prepared():
+                self._prepared()
+            case binlog.Partial():
+                if event.table in self._readers:
+                    raise _partial(self._maps[event.table])
+            case binlog.Incident():
+                raise SourceError(
+                    "the server says that events are missing in its log",
+                    detail=f"{event.text} at {Place(self._file, self._at)}.",
+                    hint=ANEW,
+                )
+
+    def _begin(self, gtid: binlog.Gtid, header: Header, before: int) -> None:
+        self._gtid = gtid
+        self._open(header, before)
+
+    def _open(self, header: Header, before: int) -> None:
+        if self._is_open:
+            return
+        self._is_open = True
+        self._since = self._gtid.micros / 1e6 if self._gtid and self._gtid.micros else float(header.time)
+        self._collector.handle(Begin(self._value(before), self._since), 0)
+
+    def _query(self, query: binlog.Query, header: Header, before: int) -> None:
+        word = query.text.lstrip()[:12].upper()
+        if word.startswith("BEGIN"):
+            self._open(header, before)
+            return
+        if word.startswith("COMMIT"):
+            self._commit(float(header.time))
+            return
+        if word.startswith(("SAVEPOINT", "ROLLBACK", "XA START", "XA END")):
+            if word.startswith("ROLLBACK") and " TO " not in query.text.upper():
+                self._commit(float(header.time))
+            return
+        self._open(header, before)
+        for statement in statements.statements_in(query.schema, query.text):
+            self._follow(statement)
+        # A statement that changes definitions commits by itself.
+        self._commit(float(header.time))
+
+    def _commit(self, moment: float) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        gtid, self._gtid = self._gtid, None
+        if gtid is not None and gtid.number:
+            self._seen.add(gtid.source, gtid.number)
+        self._collector.handle(Commit(self._value(self._at), self._since or moment), 0)
+        now = time.monotonic()
+        self._first_commit = self._first_commit or now
+        if self._is_due(now):
+            self._flush()
+
+    def _moved(self) -> None:
+        """An event outside of transactions: the log goes on without a change."""
+        value = self._value(self._at)
+        self._collector.handle(Begin(value), 0)
+        self._collector.handle(Commit(value, 0.0), 0)
+
+    def _map(self, table: binlog.TableMap) -> None:
+        if self._maps.get(table.id) == table:
+            return
+        self._maps[table.id] = table
+        self._readers.pop(table.id, None)
+        if not self._layouts.is_read(table.schema, table.name):
+            return
+        columns = self._definitions.columns(table)
+        relation = self._layouts.relation(table.id, table.schema, table.name, columns)
+        if self._collector.changes_layout(relation):
+            self._flush()
+            self._spill()
+        self._collector.handle(relation, 0)
+        self._readers[table.id] = row_reader(types_of(table), [row_column(column) for column in columns])
+        self._extras[table.id] = [table.schema.encode(), table.name.encode()]
+
+    def _rows(self, rows: binlog.Rows, size: int) -> None:
+        read = self._readers.get(rows.table)
+        if read is None or self._since < self.not_before:
+            return
+        if not rows.is_whole:
+            raise _partial(self._maps[rows.table])
+        if not self._is_open:
+            raise SourceError(
+                "rows stand outside of a transaction", detail=f"At {Place(self._file, self._at)}."
+            )
+        extras, data, at, end = self._extras[rows.table], rows.data, 0, len(rows.data)
+        handle, table = self._collector.handle, rows.table
+        if rows.kind == "update":
+            while at < end:
+                old, at = read(data, at)
+                new, at = read(data, at)
+                handle(Update(table, [*old, *extras], True, [*new, *extras]), 0)
+        else:
+            while at < end:
+                row, at = read(data, at)
+                handle(
+                    Insert(table, [*row, *extras])
+                    if rows.kind == "write"
+                    else Delete(table, [*row, *extras], True),
+                    0,
+                )
+        self._collector.open_bytes += size
+        if self._collector.open_rows >= MAX_ROWS or self._collector.open_bytes >= MAX_BYTES:
+            self._flush()
+            self._spill()
+
+    def _follow(self, statement: statements.Statement) -> None:
+        """What a statement does to the tables that are read."""
+        if isinstance(statement, statements.Written):
+            return
+        name = statement.table
+        if isinstance(statement, statements.Dropped) and not name[1]:
+            for known in [n for n in self._definitions.names() if n[0] == name[0]]:
+                self._follow(statements.Dropped(known))
+            return
+        if isinstance(statement, statements.Renamed):
+            self._renamed(statement)
+            return
+        if not self._layouts.is_read(*name):
+            return
+        match statement:
+            case statements.Truncated() | statements.Dropped():
+                self._empty(name)
+                if isinstance(statement, statements.Dropped):
+                    self._definitions.dropped(name)
+            case statements.Altered(loses_rows=True):
+                raise SourceError(
+                    f"rows of table '{name[0]}.{name[1]}' went with a partition",
+                    detail="The log does not say which rows they were.",
+                    hint=ANEW,
+                )
+            case statements.Altered() | statements.Created():
+                self._definitions.altered(name, self._value(self._at))
+        self._maps = {
+            number: table for number, table in self._maps.items() if (table.schema, table.name) != name
+        }
+
+    def _renamed(self, statement: statements.Renamed) -> None:
+        old, new = statement.table, statement.to
+        if not self._layouts.is_read(*old) and not self._layouts.is_read(*new):
+            return
+        copy = _ONLINE.fullmatch(old[1])
+        if copy and copy[1] == new[1]:
+            # The copy has the rows of the table whose place it takes.
+            self._definitions.altered(new, self._value(self._at))
+            return
+        if self._layouts.is_read(*old) and new[1] in (f"_{old[1]}_del", f"_{old[1]}_old"):
+            return
+        raise SourceError(
+            f"table '{old[0]}.{old[1]}' was renamed to '{new[0]}.{new[1]}'",
+            detail="Which rows the table has now is not in the log.",
+            hint=ANEW,
+        )
+
+    def _empty(self, name: statements.Name) -> None:
+        """All rows of a table go; its last known columns say which tables read it."""
+        columns = self._definitions.known(name)
+        if columns is None:
+            return
+        number = -1 - len(self._maps)
+        self._collector.handle(self._layouts.relation(number, *name, columns), 0)
+        self._collector.handle(Truncate((number,)), 0)
+
+    def _prepared(self) -> None:
+        if self._collector.open_rows:
+            raise SourceError(
+                "a transaction of two phases (XA) changed a table that is read",
+                detail="The log has its changes before it is known whether they will be committed.",
+                hint="Write to the tables that are read without XA.",
+            )
+        self._commit(0.0)
+
+    def _value(self, at: int) -> int:
+        return Place(self._file, at).value(self._shift)
+
+    def _is_due(self, now: float) -> bool:
+        collector = self._collector
+        return (
+            bool(self._parts)
+            or collector.done_rows >= MAX_ROWS
+            or collector.done_bytes >= MAX_BYTES
+            or now - self._first_commit >= MAX_SECONDS
+        )
+
+    def _flush(self) -> None:
+        """Make the complete transactions durable."""
+        taken = self._collector.take()
+        if taken is None:
+            return
+        parts: Sequence[Segment] = [
+            *self._parts,
+            *(self._log.write(name, rows) for name, rows in taken.tables.items()),
+        ]
+        self._parts, self._first_commit = [], 0.0
+        self._log.seq = taken.seq
+        facts = {
+            PLACE: f"{self._file}:{taken.last & (1 << 40) - 1}",
+            SEEN: str(self._seen),
+            COLUMNS: self._definitions.to_text(),
+        }
+        self._log.append(
+            parts, first=taken.first, last=taken.last, committed_at=taken.committed_at or None, facts=facts
+        )
+        self._appended(taken.last)
+
+    def _spill(self) -> None:
+        """Write what is held of an open transaction; the manifest hears of it when it commits."""
+        if self._collector.open_rows:
+            tables = self._collector.take_open()
+            self._parts += [self._log.write(name, rows) for name, rows in tables.items()]
+        self._collector.open_bytes = 0
+
+
+def _partial(table: binlog.TableMap) -> SourceError:
+    return SourceError(
+        f"rows of table '{table.schema}.{table.name}' stand in the log only in part",
+        detail="Somebody writes with another binlog_row_image than FULL, or with binlog_row_value_options.",
+        hint=f"Set them for all sessions. {ANEW}",
+    )
+
+
+def shift_for(place: Place, last: int | None) -> int:
+    """What makes the numbers of files grow on after a server took the place of another."""
+    return 0 if last is None else max(0, (last >> 40) + 1 - file_number(place.file))
