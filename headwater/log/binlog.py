@@ -234,13 +234,17 @@ def _rows(kind: str, version: int, *, packed: bool = False) -> Callable[[bytes, 
         images = 2 if kind == "update" else 1
         present = data[at : at + size * images]
         body = data[at + size * images :]
-        count = sum(byte.bit_count() for byte in present)
+        # Bits behind the last column are set or not.
+        whole = (1 << width) - 1
+        bitmaps = [
+            int.from_bytes(present[i : i + size], "little") & whole for i in range(0, len(present), size)
+        ]
         return Rows(
             kind,
             _table_id(data),
             width,
             _inflated(body) if packed else body,
-            count == width * images,
+            all(bits == whole for bits in bitmaps),
         )
 
     return read

@@ -10,6 +10,7 @@ import base64
 import json
 import struct
 from collections.abc import Callable
+from decimal import Decimal
 
 from headwater.log.binlog_decimals import decimal_text
 from headwater.log.binlog_times import datetime_text, time_text
@@ -27,6 +28,8 @@ _NUMBERS: dict[int, Callable[[bytes, int], tuple[int]]] = {
     _UINT64: struct.Struct("<Q").unpack_from,
 }
 _double = struct.Struct("<d").unpack_from
+
+_PLACES = 15
 
 _DECIMAL, _DATE, _TIME = 246, 10, 11
 _STAMPS = (7, 12)
@@ -59,12 +62,14 @@ def _value(data: bytes, kind: int, at: int) -> str:
 
 
 def double_text(value: float) -> str:
-    """A number as MySQL shows it within JSON: with a point, so that it is seen to be no integer."""
-    text = repr(value)
-    if "e" not in text:
-        return text
-    digits, power = text.split("e")
-    return f"{digits.removesuffix('.0')}e{int(power)}"
+    """A number as MySQL shows it within JSON: in full up to fifteen places before or behind the point."""
+    number = Decimal(repr(value))
+    if number and not -_PLACES <= number.adjusted() < _PLACES:
+        digits, _, power = f"{number.normalize():e}".partition("e")
+        return f"{digits}e{int(power)}"
+    text = f"{number:f}"
+    # A point tells that it is no integer.
+    return text if "." in text else f"{text}.0"
 
 
 def _quoted(text: str) -> str:

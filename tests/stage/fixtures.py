@@ -1,7 +1,8 @@
-"""Fixtures `kafka`, `connect`, `opensearch`: real services, started when a test first needs them, one of each a run.
+"""Fixtures `kafka`, `connect`, `opensearch`, `mysql`, `mariadb`: real services, one of each a run.
 
-All workers of a run share them: the first that needs one starts it under a lock and writes down where it is. The
-process that runs pytest holds a named pipe open, and every service ends when it closes, whatever happened.
+They are started when a test first needs them, and all workers share them: the first that needs one starts it under a
+lock and writes down where it is. The process that runs pytest holds a named pipe open, and every service ends when it
+closes, whatever happened.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,14 +22,16 @@ from headwater.services.alone import alone
 from headwater.services.certificates import make_certificates
 from headwater.services.connect import ConnectWorker
 from headwater.services.kafka import KafkaServer, Secured
+from headwater.services.mariadb import MariadbServer
+from headwater.services.mysql import MysqlServer
 from headwater.services.opensearch import OpenSearchServer
 from headwater.services.running import running_pid, stop_process
-from tests.stage.shared import SharedConnect, SharedKafka, SharedOpenSearch
+from tests.stage.shared import SharedConnect, SharedKafka, SharedMysql, SharedOpenSearch
 
 STAGE = "HEADWATER_TEST_STAGE"
 """The variable that tells workers where the services of this run are."""
 
-ORDER = ("connect", "kafka", "opensearch")
+ORDER = ("connect", "kafka", "opensearch", "mysql", "mariadb")
 """How they are stopped: who needs another goes first."""
 
 _PIPE = pytest.StashKey[int]()
@@ -72,7 +76,25 @@ def opensearch() -> SharedOpenSearch:
     return SharedOpenSearch(**_shared("opensearch", _start_opensearch))
 
 
-def _shared(name: str, start: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+@pytest.fixture(scope="session")
+def mysql() -> SharedMysql:
+    """The MySQL of this run."""
+    return SharedMysql(
+        **_shared("mysql", lambda stage: _start_mysql(MysqlServer(stage / "mysql", lifetime=stage / "alive")))
+    )
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> SharedMysql:
+    """The MariaDB of this run."""
+    return SharedMysql(
+        **_shared(
+            "mariadb", lambda stage: _start_mysql(MariadbServer(stage / "mariadb", lifetime=stage / "alive"))
+        )
+    )
+
+
+def _shared(name: str, start: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
     """What is written of a service, after starting it if it does not run."""
     stage = Path(os.environ[STAGE])
     note = stage / f"{name}.json"
@@ -108,3 +130,8 @@ def _start_connect(stage: Path, kafka: SharedKafka) -> dict[str, str]:
 
 def _start_opensearch(stage: Path) -> dict[str, str]:
     return {"url": OpenSearchServer(stage / "opensearch", lifetime=stage / "alive").start().url}
+
+
+def _start_mysql(server: MysqlServer | MariadbServer) -> dict[str, Any]:
+    started = server.start()
+    return {"port": started.port, "user": started.user, "password": started.password}

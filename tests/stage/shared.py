@@ -183,3 +183,12 @@ class SharedOpenSearch:
     def index(self, hint: str = "index") -> str:
         """A name for an index that is not there yet."""
         return fresh(hint)
+
+
+@dataclass(frozen=True)
+class SharedMysql:
+    """A server of MySQL or MariaDB."""
+
+    port: int
+    user: str
+    password: str

@@ -17,10 +17,9 @@ from headwater.sources.mysql.config import CaptureConfig, CaptureTable
 from headwater.sources.mysql.definitions import Definitions, Name
 from headwater.sources.mysql.options import EARLIEST, INITIAL, SNAPSHOT, SPECIFIC, TIMESTAMP
 from headwater.sources.mysql.places import FIRST, Gtids, Place
-from headwater.sources.mysql.resume import SERVER, SHIFT, From, check_log, going_on
+from headwater.sources.mysql.resume import COLUMNS, PLACE, SEEN, SERVER, SHIFT, From, check_log, going_on
 from headwater.sources.mysql.server import ServerFacts, end_of_log, files_of, gtids_at, zone_of
 from headwater.sources.mysql.snapshot import Progress, Snapshot
-from headwater.sources.mysql.stream import COLUMNS, PLACE, SEEN
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,8 @@ class Beginning:
         if new:
             begun = self._take_up(new, shift=start.shift if start else 0, definitions=definitions)
             start = start or begun
-        assert start is not None
+        # A begin from the past that was interrupted before the first append begins as it did.
+        start = start or self._start()
         self.log.manifest.remember(SERVER, self.facts.uuid)
         self.log.manifest.remember(SHIFT, str(start.shift))
         self._drop_removed()
@@ -101,12 +101,21 @@ class Beginning:
             }
         finally:
             moment.close()
+        definitions.take(tables, position)
+        facts = {
+            PLACE: f"{moment.place.file}:{moment.place.at}",
+            SEEN: str(seen),
+            COLUMNS: definitions.to_text(),
+        }
+        if self.log.manifest.recall(PLACE) is None:
+            # Before the tables: whoever finds these knows where to go on.
+            for key, value in facts.items():
+                self.log.manifest.remember(key, value)
         by_table: dict[str, CaptureTable] = {pair.declared.name: pair.declared for pair in new}
         for name, table in by_table.items():
             rows = [part for (owner, _), parts in segments.items() for part in parts if owner == name]
             self.log.put_snapshot(_logged(table, position), rows)
-        definitions.take(tables, position)
-        self._enter(position, moment.place, seen=seen, definitions=definitions)
+        self._enter(position, facts)
         return From(moment.place, seen, shift)
 
     @property
@@ -114,9 +123,8 @@ class Beginning:
         """True if no stream follows: then each read of the tables stands behind the one before."""
         return self.config.startup == SNAPSHOT
 
-    def _enter(self, position: int, place: Place, *, seen: Gtids, definitions: Definitions) -> None:
+    def _enter(self, position: int, facts: dict[str, str]) -> None:
         """Make first rows readable at once if no change of another table stands before them."""
-        facts = {PLACE: f"{place.file}:{place.at}", SEEN: str(seen), COLUMNS: definitions.to_text()}
         alone = all(table.snapshot == position for table in self.log.manifest.tables().values())
         if self._is_over or (self.log.last is None and alone):
             self.log.append([], first=position, last=position, committed_at=None, facts=facts)

@@ -22,8 +22,10 @@ from headwater.sources.mysql.definitions import Definitions, Name
 from headwater.sources.mysql.dump import Dump
 from headwater.sources.mysql.layouts import Layouts
 from headwater.sources.mysql.options import SNAPSHOT, TIMESTAMP
+from headwater.sources.mysql.resume import COLUMNS
 from headwater.sources.mysql.server import ServerFacts, end_of_log, facts_of
-from headwater.sources.mysql.stream import COLUMNS, Stream
+from headwater.sources.mysql.stream import Stream
+from headwater.sources.mysql.tables import Tables
 
 
 def capture(config: CaptureConfig) -> None:
@@ -58,7 +60,7 @@ def _stream(
     stream = Stream(
         log,
         layouts,
-        definitions,
+        Tables(layouts, definitions),
         seen=start.seen,
         shift=start.shift,
         appended=lambda position: say("appended", position=position),

@@ -9,12 +9,14 @@ from headwater.errors import SourceError
 from headwater.log.positions import Position
 from headwater.log.store import LogWriter
 from headwater.sources.mysql.config import CaptureConfig
-from headwater.sources.mysql.places import Gtids, Place
+from headwater.sources.mysql.places import BITS, Gtids, Place, file_number
 from headwater.sources.mysql.server import ServerFacts, end_of_log, files_of, purged
-from headwater.sources.mysql.stream import ANEW, PLACE, SEEN, shift_for
 
+ANEW = "Remove the state with 'headwater drop', then start anew: the tables are read again."
 SERVER, SHIFT = "server", "shift"
 """Under these the manifest keeps whose log it is, and how its files are numbered."""
+PLACE, SEEN, COLUMNS = "place", "gtids", "definitions"
+"""Under these it keeps, with each append, where to go on."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ def _at_another(log: LogWriter, cursor: Any, facts: ServerFacts, *, seen: Gtids)
             detail="It took the place of another, and has removed transactions that were not read yet.",
             hint=ANEW,
         )
-    return From(None, seen, shift_for(end, log.last))
+    # The files of the other server have numbers of their own; ours go on growing.
+    last = 0 if log.last is None else log.last >> BITS
+    return From(None, seen, max(0, last + 1 - file_number(end.file)))
 
 
 def _between(files: dict[str, int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,28 +9,20 @@ from contextlib import suppress
 from headwater.errors import SourceError
 from headwater.log import binlog
 from headwater.log.binlog import Header
-from headwater.log.binlog_rows import row_reader, types_of
-from headwater.log.pgoutput import Begin, Commit, Delete, Insert, Truncate, Update
+from headwater.log.pgoutput import Begin, Commit, Relation
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.transactions import Collector
 from headwater.sources.mysql import statements
-from headwater.sources.mysql.definitions import Definitions
 from headwater.sources.mysql.dump import Dump
 from headwater.sources.mysql.layouts import Layouts
-from headwater.sources.mysql.places import Gtids, Place, file_number
-from headwater.sources.mysql.types import row_column
+from headwater.sources.mysql.places import Gtids, Place
+from headwater.sources.mysql.resume import ANEW, COLUMNS, PLACE, SEEN
+from headwater.sources.mysql.tables import Tables
 
 MAX_ROWS = 50_000
 MAX_BYTES = 32_000_000
 MAX_SECONDS = 0.1
-
-ANEW = "Remove the state with 'headwater drop', then start anew: the tables are read again."
-PLACE, SEEN, COLUMNS = "place", "gtids", "definitions"
-"""Under these the manifest keeps, with each append, where to go on."""
-
-_ONLINE = re.compile(r"_(.+)_(?:gho|new|ghost)")
-"""How tools that change a table while it is used call the copy that takes its place."""
 
 
 class Stream:
@@ -41,21 +32,18 @@ class Stream:
         self,
         log: LogWriter,
         layouts: Layouts,
-        definitions: Definitions,
+        tables: Tables,
         *,
         seen: Gtids,
         shift: int,
         appended: Callable[[int], None],
     ) -> None:
-        self._log, self._layouts, self._definitions = log, layouts, definitions
+        self._log, self._tables = log, tables
         self._seen, self._shift, self._appended = seen, shift, appended
         self._collector = Collector(layouts, seq=log.seq, last=log.last or 0)
         self._parts: list[Segment] = []
         self._first_commit = 0.0
         self._file, self._at = "", 0
-        self._maps: dict[int, binlog.TableMap] = {}
-        self._readers: dict[int, Callable[[bytes, int], tuple[list[bytes | None], int]]] = {}
-        self._extras: dict[int, list[bytes | None]] = {}
         self._gtid: binlog.Gtid | None = None
         self._is_open = False
         self._since = 0.0
@@ -82,7 +70,7 @@ class Stream:
         before = self._at
         if isinstance(event, binlog.Rotate):
             self._file, self._at = event.file, event.position
-            self._maps, self._readers = {}, {}
+            self._tables.forget_maps()
             return
         if header.end and not header.flags & binlog.ARTIFICIAL:
             self._at = (before & ~0xFFFFFFFF) + header.end
@@ -111,8 +99,8 @@ class Stream:
             case binlog.Prepared():
                 self._prepared()
             case binlog.Partial():
-                if event.table in self._readers:
-                    raise _partial(self._maps[event.table])
+                if self._tables.is_read(event.table):
+                    raise self._tables.partial(event.table)
             case binlog.Incident():
                 raise SourceError(
                     "the server says that events are missing in its log",
@@ -144,8 +132,7 @@ class Stream:
                 self._commit(float(header.time))
             return
         self._open(header, before)
-        for statement in statements.statements_in(query.schema, query.text):
-            self._follow(statement)
+        self._follow(query)
         # A statement that changes definitions commits by itself.
         self._commit(float(header.time))
 
@@ -169,108 +156,34 @@ class Stream:
         self._collector.handle(Commit(value, 0.0), 0)
 
     def _map(self, table: binlog.TableMap) -> None:
-        if self._maps.get(table.id) == table:
-            return
-        self._maps[table.id] = table
-        self._readers.pop(table.id, None)
-        if not self._layouts.is_read(table.schema, table.name):
-            return
-        columns = self._definitions.columns(table)
-        relation = self._layouts.relation(table.id, table.schema, table.name, columns)
+        relation = self._tables.mapped(table)
+        if relation is not None:
+            self._announce(relation)
+
+    def _announce(self, relation: Relation) -> None:
         if self._collector.changes_layout(relation):
             self._flush()
             self._spill()
         self._collector.handle(relation, 0)
-        self._readers[table.id] = row_reader(types_of(table), [row_column(column) for column in columns])
-        self._extras[table.id] = [table.schema.encode(), table.name.encode()]
 
     def _rows(self, rows: binlog.Rows, size: int) -> None:
-        read = self._readers.get(rows.table)
-        if read is None or self._since < self.not_before:
+        if not self._tables.is_read(rows.table) or self._since < self.not_before:
             return
-        if not rows.is_whole:
-            raise _partial(self._maps[rows.table])
-        if not self._is_open:
-            raise SourceError(
-                "rows stand outside of a transaction", detail=f"At {Place(self._file, self._at)}."
-            )
-        extras, data, at, end = self._extras[rows.table], rows.data, 0, len(rows.data)
-        handle, table = self._collector.handle, rows.table
-        if rows.kind == "update":
-            while at < end:
-                old, at = read(data, at)
-                new, at = read(data, at)
-                handle(Update(table, [*old, *extras], True, [*new, *extras]), 0)
-        else:
-            while at < end:
-                row, at = read(data, at)
-                handle(
-                    Insert(table, [*row, *extras])
-                    if rows.kind == "write"
-                    else Delete(table, [*row, *extras], True),
-                    0,
-                )
+        handle = self._collector.handle
+        for message in self._tables.rows(rows):
+            handle(message, 0)
         self._collector.open_bytes += size
         if self._collector.open_rows >= MAX_ROWS or self._collector.open_bytes >= MAX_BYTES:
             self._flush()
             self._spill()
 
-    def _follow(self, statement: statements.Statement) -> None:
-        """What a statement does to the tables that are read."""
-        if isinstance(statement, statements.Written):
-            return
-        name = statement.table
-        if isinstance(statement, statements.Dropped) and not name[1]:
-            for known in [n for n in self._definitions.names() if n[0] == name[0]]:
-                self._follow(statements.Dropped(known))
-            return
-        if isinstance(statement, statements.Renamed):
-            self._renamed(statement)
-            return
-        if not self._layouts.is_read(*name):
-            return
-        match statement:
-            case statements.Truncated() | statements.Dropped():
-                self._empty(name)
-                if isinstance(statement, statements.Dropped):
-                    self._definitions.dropped(name)
-            case statements.Altered(loses_rows=True):
-                raise SourceError(
-                    f"rows of table '{name[0]}.{name[1]}' went with a partition",
-                    detail="The log does not say which rows they were.",
-                    hint=ANEW,
-                )
-            case statements.Altered() | statements.Created():
-                self._definitions.altered(name, self._value(self._at))
-        self._maps = {
-            number: table for number, table in self._maps.items() if (table.schema, table.name) != name
-        }
-
-    def _renamed(self, statement: statements.Renamed) -> None:
-        old, new = statement.table, statement.to
-        if not self._layouts.is_read(*old) and not self._layouts.is_read(*new):
-            return
-        copy = _ONLINE.fullmatch(old[1])
-        if copy and copy[1] == new[1]:
-            # The copy has the rows of the table whose place it takes.
-            self._definitions.altered(new, self._value(self._at))
-            return
-        if self._layouts.is_read(*old) and new[1] in (f"_{old[1]}_del", f"_{old[1]}_old"):
-            return
-        raise SourceError(
-            f"table '{old[0]}.{old[1]}' was renamed to '{new[0]}.{new[1]}'",
-            detail="Which rows the table has now is not in the log.",
-            hint=ANEW,
-        )
-
-    def _empty(self, name: statements.Name) -> None:
-        """All rows of a table go; its last known columns say which tables read it."""
-        columns = self._definitions.known(name)
-        if columns is None:
-            return
-        number = -1 - len(self._maps)
-        self._collector.handle(self._layouts.relation(number, *name, columns), 0)
-        self._collector.handle(Truncate((number,)), 0)
+    def _follow(self, query: binlog.Query) -> None:
+        for statement in statements.statements_in(query.schema, query.text):
+            for message in self._tables.follow(statement, self._value(self._at)):
+                if isinstance(message, Relation):
+                    self._announce(message)
+                else:
+                    self._collector.handle(message, 0)
 
     def _prepared(self) -> None:
         if self._collector.open_rows:
@@ -307,7 +220,7 @@ class Stream:
         facts = {
             PLACE: f"{self._file}:{taken.last & (1 << 40) - 1}",
             SEEN: str(self._seen),
-            COLUMNS: self._definitions.to_text(),
+            COLUMNS: self._tables.definitions.to_text(),
         }
         self._log.append(
             parts, first=taken.first, last=taken.last, committed_at=taken.committed_at or None, facts=facts
@@ -320,16 +233,3 @@ class Stream:
             tables = self._collector.take_open()
             self._parts += [self._log.write(name, rows) for name, rows in tables.items()]
         self._collector.open_bytes = 0
-
-
-def _partial(table: binlog.TableMap) -> SourceError:
-    return SourceError(
-        f"rows of table '{table.schema}.{table.name}' stand in the log only in part",
-        detail="Somebody writes with another binlog_row_image than FULL, or with binlog_row_value_options.",
-        hint=f"Set them for all sessions. {ANEW}",
-    )
-
-
-def shift_for(place: Place, last: int | None) -> int:
-    """What makes the numbers of files grow on after a server took the place of another."""
-    return 0 if last is None else max(0, (last >> 40) + 1 - file_number(place.file))

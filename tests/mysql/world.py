@@ -1,0 +1,97 @@
+"""What the tests of the MySQL source share: a database of its own, declared tables, and a source over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pymysql
+
+from headwater.log.positions import Position
+from headwater.options import read_options
+from headwater.sources.base import Report, SourceContext, SourceTable
+from headwater.sources.captured.source import CapturedSource
+from headwater.sources.mysql.options import MysqlOptions
+from headwater.sources.mysql.source import open_source
+from tests.postgres.world import schema
+from tests.stage.shared import SharedMysql, fresh
+
+
+class Database:
+    """A database of a server, and a client on it."""
+
+    def __init__(self, server: SharedMysql) -> None:
+        self.server, self.name = server, fresh("db").replace("-", "_")
+        self._client = self.connect()
+        self.run(f"CREATE DATABASE {self.name}")
+        self.run(f"USE {self.name}")
+
+    def connect(self) -> Any:
+        """A connection of its own."""
+        return pymysql.connect(
+            host="127.0.0.1",
+            port=self.server.port,
+            user=self.server.user,
+            password=self.server.password,
+            autocommit=True,
+            charset="utf8mb4",
+        )
+
+    def run(self, *statements: str) -> list[tuple[Any, ...]]:
+        """Run statements one after the other, each in a transaction of its own; the rows of the last."""
+        with self._client.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            return [tuple(row) for row in cursor.fetchall()]
+
+    def together(self, *statements: str) -> None:
+        """Run statements in one transaction."""
+        self.run("BEGIN", *statements, "COMMIT")
+
+    def many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement for many rows."""
+        with self._client.cursor() as cursor:
+            cursor.executemany(statement, rows)
+
+    def options(self, table: str, **options: str) -> MysqlOptions:
+        """Options of a table; written with underscores for dashes and `__` for dots."""
+        given = {
+            "hostname": "127.0.0.1",
+            "port": str(self.server.port),
+            "username": self.server.user,
+            "password": self.server.password,
+            "database-name": self.name,
+            "table-name": table,
+        }
+        given |= {name.replace("__", ".").replace("_", "-"): value for name, value in options.items()}
+        return read_options(MysqlOptions, given, owner="connector 'mysql-cdc'", place=None)
+
+    def table(self, name: str, columns: str, *key: str, **options: str) -> SourceTable:
+        """A declared table that reads the table of the same name."""
+        remote = options.pop("table_name", name)
+        return SourceTable(name, schema(columns, *key), self.options(remote, **options))
+
+    def close(self) -> None:
+        """Remove the database."""
+        self.run(f"DROP DATABASE IF EXISTS {self.name}")
+        self._client.close()
+
+
+class World:
+    """A source under test, its folder, and everything it said."""
+
+    def __init__(self, folder: Path, pipeline: str = "test") -> None:
+        self.reports: list[Report] = []
+        self.context = SourceContext(pipeline, folder, self.reports.append)
+
+    @contextmanager
+    def source(self, *tables: SourceTable, after: Position | None = None) -> Iterator[CapturedSource]:
+        """A started source."""
+        opened = open_source(tables, self.context)
+        try:
+            opened.start(after)
+            yield opened
+        finally:
+            opened.close()
