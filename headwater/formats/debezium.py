@@ -5,7 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.formats.columns import Field, Made, make
-from headwater.formats.debezium_event import Event, Table, has_event, no_event, read_event, table_of
+from headwater.formats.debezium_event import (
+    Event,
+    Table,
+    has_event,
+    no_event,
+    read_event,
+    table_of,
+    transaction_of,
+)
 from headwater.formats.debezium_mend import images_of
 from headwater.formats.debezium_names import Names, names_of
 from headwater.formats.debezium_values import debezium_language, manner_of
@@ -62,6 +70,8 @@ def changelog(reading: Reading) -> exp.Query:
         case((equals(half, number(1)), part(images, "unchanged"))) if table.key else None,
         event.source_at,
         event.source_ms,
+        event.op,
+        transaction_of(event.source),
     )
     return events_query(layers, reading, events, where=has_event())
 

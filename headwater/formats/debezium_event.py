@@ -41,7 +41,10 @@ from headwater.formats.values import SHOWN, Language, read_shape
 _TEXT, _LONG = Atom("string"), Atom("bigint")
 SOURCE = RowOf(
     (
-        *((name, _TEXT) for name in ("connector", "db", "schema", "table", "sequence", "file")),
+        *(
+            (name, _TEXT)
+            for name in ("connector", "db", "schema", "table", "sequence", "file", "txId", "gtid")
+        ),
         *((name, _LONG) for name in ("ts_ms", "pos", "row")),
     )
 )
@@ -69,6 +72,11 @@ def table_of(reading: Reading) -> Table:
     key = reading.schema.key
     before = tuple(f for f in fields if f[0] in key) if key else fields
     return Table(options, fields, before, key, debezium_language(options, Manner(null("string"), number(1))))
+
+
+def transaction_of(source: Tree) -> Tree:
+    """The name of the transaction an event belongs to."""
+    return first_of(part(source, "gtid"), part(source, "txId"))
 
 
 def has_event() -> Tree:

@@ -11,7 +11,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.formats.columns import Field, Made, make
-from headwater.formats.debezium_event import SOURCE, Envelope, Table, has_event, source_at, table_of
+from headwater.formats.debezium_event import (
+    SOURCE,
+    Envelope,
+    Table,
+    has_event,
+    source_at,
+    table_of,
+    transaction_of,
+)
 from headwater.formats.debezium_unchanged import placeholders
 from headwater.formats.debezium_values import Manner, debezium_language, factor_of
 from headwater.formats.json_messages import WRONG, Fields, from_json
@@ -74,6 +82,8 @@ def plain_changelog(reading: Reading) -> exp.Query | None:
         None,
         source_at(event.op, event.source),
         event.ts_ms,
+        event.op,
+        transaction_of(event.source),
     )
     return events_query(layers, reading, events, where=has_event())
 

@@ -11,8 +11,8 @@ from sqlglot import exp
 from headwater.formats.kinds import Formats
 from headwater.formats.layers import Layers
 from headwater.formats.metadata import metadata_value
-from headwater.formats.trees import Tree, case, cast, column, given, is_null, null, number
-from headwater.log.events import KIND, SEQ, UNCHANGED
+from headwater.formats.trees import Tree, call, case, cast, column, given, is_null, null, number
+from headwater.log.events import APPENDED, COMMITTED, KIND, OP, SEQ, TRANSACTION, UNCHANGED
 from headwater.schema import Schema
 
 ERROR = "__hw_error"
@@ -49,6 +49,8 @@ class Events:
     unchanged: Tree | None = None
     source_at: Tree | None = None
     source_ms: Tree | None = None
+    op: Tree | None = None
+    transaction: Tree | None = None
 
 
 def events_query(layers: Layers, reading: Reading, events: Events, *, where: Tree | None = None) -> exp.Query:
@@ -71,6 +73,10 @@ def events_query(layers: Layers, reading: Reading, events: Events, *, where: Tre
         (KIND, case((fine, events.kind))),
         (SEQ, cast(exp.Add(this=twice, expression=events.half.copy()), "bigint")),
         (UNCHANGED, events.unchanged or null("array<string>")),
+        (OP, events.op or null("string")),
+        (TRANSACTION, events.transaction or null("string")),
+        (COMMITTED, call("timestamp_millis", events.source_ms or null("bigint"))),
+        (APPENDED, column("timestamp")),
         (ERROR, events.error),
         (SOURCE_AT, events.source_at or null("array<bigint>")),
         (SOURCE_MS, events.source_ms or null("bigint")),

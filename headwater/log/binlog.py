@@ -43,14 +43,15 @@ class Format(NamedTuple):
 
 
 class Gtid(NamedTuple):
-    """A transaction begins, and has this name; `alone` if it is one statement without an end of its own."""
+    """A transaction begins, and has this name."""
 
     source: str
     """The server that committed it first: a UUID, or the domain and the server of MariaDB as `0-1`."""
     number: int
     micros: int | None = None
     """When it was committed, in microseconds since 1970, if the server says so."""
-    alone: bool = False
+    is_alone: bool | None = None
+    """True if it is one statement without an end of its own; None if the server does not say."""
 
 
 class Query(NamedTuple):
@@ -180,7 +181,7 @@ def _gtid(data: bytes, _: Header) -> Gtid:
 
 def _gtid_of_maria(data: bytes, header: Header) -> Gtid:
     number, domain, flags = _gtid_maria(data, HEADER)
-    return Gtid(f"{domain}-{header.server_id}", number, alone=bool(flags & _STANDALONE))
+    return Gtid(f"{domain}-{header.server_id}", number, is_alone=bool(flags & _STANDALONE))
 
 
 def _queried(data: bytes, _: Header) -> Query:
@@ -255,7 +256,8 @@ def _inflated(data: bytes) -> bytes:
     return zlib.decompress(data[1 + (data[0] & 7) :])
 
 
-_END, _PAYLOAD, _COMPRESSION, _SIZE = range(4)
+_END, _COMPRESSION, _SIZE = 0, 2, 3
+"""What is told of packed events: that this was all, how they were packed, and how long they were."""
 _ZSTD = 0
 
 
@@ -266,7 +268,7 @@ def _packed(data: bytes, _: Header) -> Packed:
         size, at = packed_integer(data, at)
         fields[kind] = data[at : at + size]
         at += size
-    payload = fields.get(_PAYLOAD, data[at + 1 :])
+    payload = data[at + 1 :]
     if packed_integer(fields[_COMPRESSION], 0)[0] != _ZSTD:
         return Packed(payload)
     size, _at = packed_integer(fields[_SIZE], 0)

@@ -129,11 +129,12 @@ def row_reader(
 ) -> Callable[[bytes, int], tuple[Row, int]]:
     """Reads one row of a table after the other."""
     cells = [_cell(kind, column) for kind, column in zip(types, columns, strict=True)]
-    size = (len(cells) + 7) // 8
+    size, whole = (len(cells) + 7) // 8, (1 << len(cells)) - 1
     places = range(len(cells))
 
     def read(data: bytes, at: int) -> tuple[Row, int]:
-        nulls = int.from_bytes(data[at : at + size], "little")
+        # MariaDB sets the bits behind the last column.
+        nulls = int.from_bytes(data[at : at + size], "little") & whole
         at += size
         row: Row = [None] * len(cells)
         if not nulls:

@@ -9,6 +9,15 @@ user declared them, and beside them
     __hw_seq        the order of the event within the log, strictly increasing
     __hw_unchanged  the columns an upsert did not send because they did not change, or NULL
 
+Sources that know it also tell how a row came to be, for whoever asks for the history of a table:
+
+    __hw_op           c created, u updated, d deleted, r there from the beginning, t emptied
+    __hw_transaction  the name of the transaction
+    __hw_committed    when it was committed
+    __hw_appended     when it came into our log
+
+An update of a whole row is a `delete` and then an `insert`, both with `u`, one right after the other.
+
 `insert` and `delete` carry the whole row, so they are changes as they stand. `upsert` is a whole new row
 whose predecessor, if there is one, has to be looked up by key; `delete_key` has only its key columns. If an
 update changes the key, the `delete_key` of the old one stands directly before the `upsert` (its seq is one
@@ -19,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,6 +40,10 @@ KIND = "__hw_kind"
 POSITION = "__hw_position"
 SEQ = "__hw_seq"
 UNCHANGED = "__hw_unchanged"
+
+OP, TRANSACTION, COMMITTED, APPENDED = "__hw_op", "__hw_transaction", "__hw_committed", "__hw_appended"
+HISTORY = (OP, TRANSACTION, COMMITTED, APPENDED)
+CREATED, UPDATED, DELETED, FIRST, EMPTIED = "c", "u", "d", "r", "t"
 
 INSERT, DELETE, UPSERT, DELETE_KEY, TRUNCATE = "insert", "delete", "upsert", "delete_key", "truncate"
 WEIGHTS = {INSERT: 1, DELETE: -1, UPSERT: 1, DELETE_KEY: -1, TRUNCATE: 0}
@@ -118,3 +132,23 @@ def event_schema(schema: Schema) -> pa.Schema:
     ):
         columns = columns.append(extra)
     return columns
+
+
+def told_schema(schema: Schema) -> pa.Schema:
+    """The Arrow schema of events that tell how rows came to be."""
+    moment = pa.timestamp("us", tz="UTC")
+    columns = event_schema(schema)
+    for name, kind in zip(HISTORY, (pa.string(), pa.string(), moment, moment), strict=True):
+        columns = columns.append(pa.field(name, kind))
+    return columns
+
+
+def first_history(count: int, appended: datetime) -> list[pa.Array]:
+    """What is told of rows that were there from the beginning."""
+    moment = pa.timestamp("us", tz="UTC")
+    return [
+        pa.repeat(FIRST, count),
+        pa.nulls(count, pa.string()),
+        pa.nulls(count, moment),
+        pa.repeat(pa.scalar(appended, moment), count),
+    ]

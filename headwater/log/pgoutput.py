@@ -33,6 +33,8 @@ class Begin(NamedTuple):
     commit_at: int
     time: float = 0.0
     xid: int = 0
+    name: str = ""
+    """What the transaction is called where numbers do not do."""
 
 
 class Commit(NamedTuple):

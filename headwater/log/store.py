@@ -189,7 +189,9 @@ class LogReader:
         if count > SMALL_ROWS:
             return Events(count, files=paths, whole_rows=whole)
         read = [pq.ParquetFile(path).read() for path in paths]
-        return Events(count, rows=pa.concat_tables(read).combine_chunks(), whole_rows=whole)
+        return Events(
+            count, rows=pa.concat_tables(read, promote_options="default").combine_chunks(), whole_rows=whole
+        )
 
     def _position(self, value: int) -> Position:
         return Position(value, self.manifest.recall("notation") or "number")

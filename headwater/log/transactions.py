@@ -6,6 +6,7 @@ complete ones; `take_open` takes what there is of a transaction too large to hol
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,19 @@ from operator import itemgetter
 import pyarrow as pa
 
 from headwater.errors import Place
-from headwater.log.events import DELETE, DELETE_KEY, INSERT, TRUNCATE, UPSERT, WEIGHTS, event_schema
+from headwater.log.events import (
+    CREATED,
+    DELETE,
+    DELETE_KEY,
+    DELETED,
+    EMPTIED,
+    INSERT,
+    TRUNCATE,
+    UPDATED,
+    UPSERT,
+    WEIGHTS,
+    told_schema,
+)
 from headwater.log.messages import message_row
 from headwater.log.pgoutput import (
     SAME,
@@ -62,24 +75,41 @@ class Pending:
     layout: Layout
     rows: list[tuple[Value, ...]] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
+    ops: list[str] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
     unchanged: list[list[str] | None] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
+    names: list[str | None] = field(default_factory=list)
+    times: list[int | None] = field(default_factory=list)
 
-    def add(self, kind: str, row: tuple[Value, ...], *, seq: int, unchanged: list[str] | None = None) -> None:
+    def add(
+        self, kind: str, row: tuple[Value, ...], *, op: str, seq: int, unchanged: list[str] | None = None
+    ) -> None:
         """One more event."""
         self.rows.append(row)
         self.kinds.append(kind)
+        self.ops.append(op)
         self.seqs.append(seq)
         self.unchanged.append(unchanged)
 
-    def extend(self, other: Pending, position: int) -> None:
+    def extend(self, other: Pending, position: int, begun: Begin) -> None:
         """Take over the events of a transaction that ended at `position`."""
+        other.settle(position, begun)
         self.rows += other.rows
         self.kinds += other.kinds
+        self.ops += other.ops
         self.seqs += other.seqs
         self.unchanged += other.unchanged
-        self.positions += [position] * len(other.rows)
+        self.positions += other.positions
+        self.names += other.names
+        self.times += other.times
+
+    def settle(self, position: int, begun: Begin) -> None:
+        """All events here belong to one transaction."""
+        count = len(self.rows)
+        self.positions = [position] * count
+        self.names = [begun.name or (str(begun.xid) if begun.xid else None)] * count
+        self.times = [round(begun.time * 1e6) if begun.time else None] * count
 
     def typed(self) -> pa.Table:
         """The events as columns of their declared types."""
@@ -93,7 +123,9 @@ class Pending:
             columns.append(typed_column(texts, column, family=family, table=layout.table, place=layout.place))
         weights = [WEIGHTS[kind] for kind in self.kinds]
         columns += [self.kinds, weights, self.positions, self.seqs, self.unchanged]
-        schema = event_schema(layout.schema)
+        appended = [round(time.time() * 1e6)] * len(weights)
+        columns += [self.ops, self.names, self.times, appended]
+        schema = told_schema(layout.schema)
         arrays = [
             pa.array(column, wanted.type) if isinstance(column, list) else column
             for column, wanted in zip(columns, schema, strict=True)
@@ -159,14 +191,14 @@ class Collector:
         match message:
             case Insert():
                 for layout in self._wanted(message.relation):
-                    self._add(layout, INSERT, layout.pick(message.new))
+                    self._add(layout, INSERT, layout.pick(message.new), op=CREATED)
             case Update():
                 for layout in self._wanted(message.relation):
                     self._update(layout, message)
             case Delete():
                 kind = DELETE if message.old_is_whole else DELETE_KEY
                 for layout in self._wanted(message.relation):
-                    self._add(layout, kind, layout.pick(message.old))
+                    self._add(layout, kind, layout.pick(message.old), op=DELETED)
             case Begin():
                 self.open_at, self._begun = message.commit_at, message
                 self._news = {}
@@ -178,7 +210,7 @@ class Collector:
             case Truncate():
                 for relation in message.relations:
                     for layout in self._wanted(relation):
-                        self._add(layout, TRUNCATE, (None,) * len(layout.places))
+                        self._add(layout, TRUNCATE, (None,) * len(layout.places), op=EMPTIED)
             case Said(transactional=True):
                 self._say(message)
             case Said():
@@ -203,7 +235,7 @@ class Collector:
         assert self.open_at is not None
         tables = {}
         for name, pending in self._open.items():
-            pending.positions = [self.open_at + 1] * len(pending.rows)
+            pending.settle(self.open_at + 1, self._begun)
             tables[name] = pending.typed()
         self._open, self.open_rows, self.open_bytes = {}, 0, 0
         return tables
@@ -227,50 +259,57 @@ class Collector:
             if SAME in new:
                 new = tuple(o if n is SAME else n for o, n in zip(old, new, strict=True))
             if old != new:
-                self._add(layout, DELETE, old)
-                self._add(layout, INSERT, new)
+                self._add(layout, DELETE, old, op=UPDATED)
+                self._add(layout, INSERT, new, op=UPDATED)
             return
         if change.old is not None:
-            self._add(layout, DELETE_KEY, layout.pick(change.old))
+            self._add(layout, DELETE_KEY, layout.pick(change.old), op=UPDATED)
         if SAME not in new:
-            self._add(layout, UPSERT, new)
+            self._add(layout, UPSERT, new, op=UPDATED)
             return
         names = [c.name for c, value in zip(layout.schema, new, strict=True) if value is SAME]
-        self._add(layout, UPSERT, tuple(None if v is SAME else v for v in new), names)
+        self._add(layout, UPSERT, tuple(None if v is SAME else v for v in new), op=UPDATED, unchanged=names)
 
     def _add(
-        self, layout: Layout, kind: str, row: tuple[Value, ...], unchanged: list[str] | None = None
+        self,
+        layout: Layout,
+        kind: str,
+        row: tuple[Value, ...],
+        *,
+        op: str,
+        unchanged: list[str] | None = None,
     ) -> None:
         pending = self._open.get(layout.table)
         if pending is None:
             pending = self._open[layout.table] = Pending(layout)
         self.seq += 1
         self.open_rows += 1
-        pending.add(kind, row, seq=self.seq, unchanged=unchanged)
+        pending.add(kind, row, op=op, seq=self.seq, unchanged=unchanged)
 
     def _say(self, said: Said) -> None:
         at = self.open_at
         assert at is not None
         for layout in self._messages(said.prefix) if at >= self.last else ():
             if layout.snapshot is None or at >= layout.snapshot:
-                self._add(layout, INSERT, layout.pick(message_row(said, self._begun)))
+                self._add(layout, INSERT, layout.pick(message_row(said, self._begun)), op=CREATED)
 
     def _say_alone(self, said: Said) -> None:
         """A message outside of transactions is a transaction of its own, which ends where the message does."""
         # The server sends a transaction at its commit and at once: nothing can come between.
         assert self.open_at is None
+        self._begun = Begin(said.at)
         for layout in self._messages(said.prefix) if said.at > self.last else ():
             if layout.snapshot is None or said.at > layout.snapshot:
-                self._add(layout, INSERT, layout.pick(message_row(said, None)))
+                self._add(layout, INSERT, layout.pick(message_row(said, None)), op=CREATED)
         self._end(said.at, None)
 
-    def _end(self, end: int, time: float | None) -> None:
+    def _end(self, end: int, moment: float | None) -> None:
         self.open_at = None
         if end > self.last:
             for name, pending in self._open.items():
-                self._done.setdefault(name, Pending(pending.layout)).extend(pending, end)
+                self._done.setdefault(name, Pending(pending.layout)).extend(pending, end, self._begun)
             first, before = (end, None) if self._span is None else (self._span[0], self._span[2])
-            self._span = (first, end, before if time is None else time, self.seq)
+            self._span = (first, end, before if moment is None else moment, self.seq)
             self.done_rows += self.open_rows
             self.done_bytes += self.open_bytes
             self.last = end

@@ -12,6 +12,7 @@ from headwater.runtime import answers
 from headwater.runtime.catalogs import create_catalog, drop_catalog, use
 from headwater.runtime.dead_letters import declare_dead_letters, parks_messages
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.history import histories
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.naming import named, own_name, relation_of, written_out
 from headwater.runtime.program import Program, SinkNode
@@ -81,6 +82,7 @@ class Compiler:
         used = {name for view in scope.views.values() for name in view.block.inputs}
         if parks_messages(table for name, table in scope.tables.items() if name in used):
             used.add(DEAD_LETTERS)
+        used |= set(histories(table for name, table in scope.tables.items() if name in used))
         return Program(
             read_options(Settings, self.settings, owner="SET", place=None),
             {name: table for name, table in scope.tables.items() if name in used},

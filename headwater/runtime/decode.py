@@ -15,7 +15,7 @@ from sqlglot import exp
 from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.errors import SourceError
 from headwater.formats.decode import UNREAD
-from headwater.log.events import DELETE, INSERT, KIND, SEQ, UNCHANGED, WEIGHTS, Events, Messages
+from headwater.log.events import DELETE, HISTORY, INSERT, KIND, SEQ, UNCHANGED, WEIGHTS, Events, Messages
 from headwater.log.repeats import HASH, OFFSET, PARTITION, SOURCE_AT, SOURCE_MS, TOPIC, Marks, new_events
 from headwater.runtime.program import TableNode
 from headwater.schema import WEIGHT, Schema
@@ -152,7 +152,7 @@ def _events(made: pa.Table | Files, good: pa.Array, schema: Schema) -> Events:
         kinds = pa.concat_tables([pq.read_table(p, columns=[KIND], partitioning=None) for p in made.paths])
         whole = _are_whole(kinds[KIND])
         return Events(count, files=made.paths, whole_rows=whole)
-    rows = _rows(made, good).select([*schema.names, KIND, WEIGHT, SEQ, UNCHANGED]).combine_chunks()
+    rows = _rows(made, good).select([*schema.names, KIND, WEIGHT, SEQ, UNCHANGED, *HISTORY]).combine_chunks()
     return Events(count, rows=rows, whole_rows=_are_whole(rows[KIND]))
 
 

@@ -12,10 +12,12 @@ from sqlglot.errors import OptimizeError
 from headwater.errors import Place, SqlError
 from headwater.plan.walk import relations_of, rename
 from headwater.runtime.catalogs import outside_relation, outside_statement
+from headwater.runtime.history import ask
 from headwater.runtime.scope import Scope
 from headwater.runtime.versions import leave_out_version, refuse_moments
 from headwater.sql import statements as sql
 from headwater.sql.catalog import Relation
+from headwater.sql.history import asked_of
 from headwater.sql.like import merged
 from headwater.sql.names import DEFAULT_CATALOG, Outside, parts_of
 from headwater.sql.places import place_of
@@ -65,7 +67,12 @@ def named(scope: Scope, statement: Asking) -> Asking:
     """
     query = statement.query.copy()
     for table in list(query.find_all(exp.Table)):
-        _join_dots(table)
+        place = place_of(table.this, statement)
+        asked = asked_of(table, place)
+        if asked is not None:
+            ask(scope, table, asked, of=_relation(scope, asked.relation, place), place=place)
+        else:
+            _join_dots(table)
     try:
         tables = relations_of(query)
     except OptimizeError:

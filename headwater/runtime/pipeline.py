@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ import pyarrow as pa
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import placed
 from headwater.incremental.change_plan import sums_relation
-from headwater.log.events import Delivery, Messages
+from headwater.log.events import Delivery, Events, Messages
 from headwater.log.positions import Cut
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.compaction import Compactor
@@ -26,12 +27,14 @@ from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.history import histories
 from headwater.runtime.program import Program, TableNode
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
 from headwater.schema import Schema
 from headwater.spark.engine import Engine
+from headwater.tables.history import History, history_of_changes
 from headwater.tables.state import State
 from headwater.tables.upsert import changes_of
 
@@ -59,6 +62,7 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         self._decoder = Decoder(self.engine)
+        self._histories = histories(self.program.tables.values())
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -138,18 +142,15 @@ class Pipeline:
         with clock.stop("tables"):
             rows = self._take(deliveries, step)
         with clock.stop("views"):
-            self._compute(step, fill)
+            self._compute(step, fill, _committed(deliveries))
         with clock.stop("sinks"):
             self._write(step, cut)
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
         self.ends.commit(cut)
-        committed = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
         shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
-        done = BatchDone(
-            batch_id, cut, rows, shown, dict(clock.seconds), max(committed, default=None), time.time()
-        )
+        done = BatchDone(batch_id, cut, rows, shown, dict(clock.seconds), _committed(deliveries), time.time())
         self.listener.batch(done)
         self.engine.tidy()
         self._compact()
@@ -163,16 +164,29 @@ class Pipeline:
             for name, events in delivery.tables.items():
                 if name in self.program.tables:
                     rows += events.count
-                    step.take_table(changes_of(events, self.states[name]))
+                    self._take_events(name, events, step, delivery.position.notation)
             for name, messages in delivery.messages.items():
                 rows += messages.count
-                parked += self._take_messages(self.program.tables[name], messages, step)
+                parked += self._take_messages(
+                    self.program.tables[name], messages, step, delivery.position.notation
+                )
         for letters in parked[:1]:
             parts = tuple(part for one in parked for part in one.parts)
             step.take_table(ChangeSet(letters.relation, letters.schema, parts))
         return rows
 
-    def _take_messages(self, table: TableNode, messages: Messages, step: Step) -> list[ChangeSet]:
+    def _take_events(self, name: str, events: Events, step: Step, notation: str) -> None:
+        """What a table's events change, and if somebody asks for it, what they did row by row."""
+        step.take_table(changes_of(events, self.states[name]))
+        if name in self._histories:
+            history = History(
+                self._histories[name], self.program.tables[name].schema, notation, self.engine.folder
+            )
+            step.take_table(history.of(events, self.states[name]))
+
+    def _take_messages(
+        self, table: TableNode, messages: Messages, step: Step, notation: str
+    ) -> list[ChangeSet]:
         """Decode and take the messages of a table; what could not be read is the answer."""
         key = f"marks of {table.fingerprint}"
         # A table that is read anew begins without marks, also if an equal one left them before.
@@ -180,18 +194,25 @@ class Pipeline:
         marks = marks_from_json(json.loads(kept)) if kept is not None else Marks()
         with placed(table.table.place):
             decoded = self._decoder.decode(table, messages, marks)
-        step.take_table(changes_of(decoded.events, self.states[table.name]))
+        self._take_events(table.name, decoded.events, step, notation)
         if decoded.marks != marks:
             step.texts[key] = json.dumps(decoded.marks.to_json())
         return [] if decoded.parked is None else [decoded.parked]
 
-    def _compute(self, step: Step, fill: set[str]) -> None:
+    def _compute(self, step: Step, fill: set[str], committed: float | None) -> None:
         for node in self.program.views.values():
             with told(node.name, self.folder):
                 if node.name in fill:
                     step.fill(node, self.replaced.get(node.name))
                 elif node.name not in self.pending:
                     step.compute(node, self._plans)
+            changes = step.changes.get(node.name)
+            if changes is not None and node.name in self._histories:
+                moment = None if committed is None else datetime.fromtimestamp(committed, UTC)
+                history = history_of_changes(
+                    self._histories[node.name], changes, moment, first=node.name in fill
+                )
+                step.take_table(history)
 
     def _write(self, step: Step, cut: Cut) -> None:
         outgoing: dict[str, list[ChangeSet]] = {}
@@ -243,6 +264,12 @@ def fingerprints(program: Program) -> dict[str, str]:
         if view.sums_schema is not None:
             known[sums_relation(name)] = view.fingerprint
     return known
+
+
+def _committed(deliveries: Mapping[str, Delivery]) -> float | None:
+    """When the last of some transactions was committed."""
+    moments = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
+    return max(moments, default=None)
 
 
 class _Clock:

@@ -38,8 +38,8 @@ def changes_of(events: Events, state: State) -> ChangeSet:
     if not state.schema.key:
         parts.append(Rows(rows.select(names)))
     else:
-        before = _rows_before(rows, state)
-        after = _rows_after(_filled(rows, before, state.schema.key), state.schema.key)
+        before = rows_before(rows, state)
+        after = _rows_after(filled(rows, before, state.schema.key), state.schema.key)
         gone = before.set_column(before.num_columns - 1, WEIGHT, pa.array([-1] * len(before), pa.int8()))
         parts.append(Rows(pa.concat_tables([gone.select(names), after.select(names)]).combine_chunks()))
     return ChangeSet(state.relation, state.schema, tuple(parts))
@@ -56,7 +56,7 @@ def _rows_after(rows: pa.Table, key: tuple[str, ...]) -> pa.Table:
     return final.filter(pc.invert(pc.is_in(final.column(KIND), value_set=pa.array([DELETE, DELETE_KEY]))))
 
 
-def _rows_before(rows: pa.Table, state: State) -> pa.Table:
+def rows_before(rows: pa.Table, state: State) -> pa.Table:
     """The rows that State holds for the keys of some events, each with weight +1, weight last."""
     key = list(state.schema.key)
     stored = cut(state, key[0], rows.column(key[0]), columns=state.schema.names, limit=2**62)
@@ -74,7 +74,7 @@ def _rows_before(rows: pa.Table, state: State) -> pa.Table:
     return found.drop_columns([_ORDER])
 
 
-def _filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
+def filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
     """Values that an update did not send because they did not change, taken from the row before it.
 
     Only rows with such gaps are looked at one by one; they are rare (large values that were left alone).

@@ -14,7 +14,18 @@ import psycopg2
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwater.log.events import DELETE, INSERT, KIND, POSITION, SEQ, TRUNCATE, UNCHANGED, Delivery, Events
+from headwater.log.events import (
+    DELETE,
+    HISTORY,
+    INSERT,
+    KIND,
+    POSITION,
+    SEQ,
+    TRUNCATE,
+    UNCHANGED,
+    Delivery,
+    Events,
+)
 from headwater.log.positions import Position
 from headwater.options import read_options
 from headwater.schema import WEIGHT, Column, Schema
@@ -23,7 +34,7 @@ from headwater.sources.captured.source import CapturedSource
 from headwater.sources.postgres.options import PostgresOptions
 from headwater.sources.postgres.source import open_source
 
-EXTRA = (KIND, WEIGHT, POSITION, SEQ, UNCHANGED)
+EXTRA = (KIND, WEIGHT, POSITION, SEQ, UNCHANGED, *HISTORY)
 
 
 def schema(columns: str, *key: str) -> Schema:

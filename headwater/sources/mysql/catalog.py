@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlglot import exp
+
 from headwater.errors import Place, SourceError
 from headwater.nearest import nearest_hint
 from headwater.sources.jdbc.mysql import SYSTEM
@@ -17,12 +19,15 @@ _TABLES = (
 )
 _COLUMNS = (
     "SELECT column_name, lower(data_type), column_type, coalesce(numeric_precision, 0),"
-    " coalesce(numeric_scale, 0), coalesce(character_set_name, ''), lower(extra)"
+    " coalesce(numeric_scale, 0), coalesce(character_set_name, '')"
     " FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position"
 )
 _KEY = (
     "SELECT column_name FROM information_schema.key_column_usage WHERE table_schema = %s AND table_name = %s"
     " AND constraint_name = 'PRIMARY' ORDER BY ordinal_position"
+)
+_CASCADE = re.compile(
+    r"^\s*CONSTRAINT .* FOREIGN KEY .* ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT)\b"
 )
 
 
@@ -38,8 +43,6 @@ class ServerColumn:
     precision: int = 0
     scale: int = 0
     charset: str = ""
-    is_virtual: bool = False
-    """True if it is computed when it is read; the log has nothing of it in MariaDB."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class ServerTable:
     engine: str = ""
     estimate: int | None = None
     """About how many rows it has; None if the server never counted."""
+    cascades: tuple[str, ...] = ()
+    """Its foreign keys by which rows change or go with others; the log has nothing of that."""
 
     @property
     def shown(self) -> str:
@@ -92,6 +97,7 @@ def find_tables(
             kind not in ("BASE TABLE", "SYSTEM VERSIONED"),
             engine or "",
             None if estimate is None else int(estimate),
+            () if kind == "VIEW" else _cascades_of(cursor, schema, name),
         )
         for schema, name, kind, engine, estimate in found
     )
@@ -101,14 +107,22 @@ def columns_of(cursor: Any, schema: str, table: str) -> tuple[ServerColumn, ...]
     """The columns of a table as they are now; none if there is no such table."""
     cursor.execute(_COLUMNS, (schema, table))
     return tuple(
-        ServerColumn(name, kind, shown, int(precision), int(scale), charset, "virtual generated" in extra)
-        for name, kind, shown, precision, scale, charset, extra in cursor.fetchall()
+        ServerColumn(name, kind, shown, int(precision), int(scale), charset)
+        for name, kind, shown, precision, scale, charset in cursor.fetchall()
     )
 
 
 def _key_of(cursor: Any, schema: str, table: str) -> tuple[str, ...]:
     cursor.execute(_KEY, (schema, table))
     return tuple(name for (name,) in cursor.fetchall())
+
+
+def _cascades_of(cursor: Any, schema: str, table: str) -> tuple[str, ...]:
+    # The schema of foreign keys is hidden from a user who may only read, what the table was made with is not.
+    shown = exp.table_(table, db=schema, quoted=True).sql(dialect="mysql")
+    cursor.execute(f"SHOW CREATE TABLE {shown}")
+    text = str(cursor.fetchone()[1])
+    return tuple(line.strip(" ,") for line in text.splitlines() if _CASCADE.search(line))
 
 
 def _missing(known: Sequence[tuple[str, str]], database: str, table: str, place: Place | None) -> SourceError:

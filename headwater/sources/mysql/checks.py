@@ -11,6 +11,7 @@ from headwater.log.text_values import can_read
 from headwater.nearest import nearest_hint
 from headwater.sources.mysql.catalog import ServerTable
 from headwater.sources.mysql.config import CaptureTable
+from headwater.sources.mysql.options import REFUSE, SNAPSHOT
 from headwater.sources.mysql.server import variables
 from headwater.sources.mysql.types import family, spark_type, unread
 
@@ -91,6 +92,14 @@ def check_table(pair: Pair) -> None:
             hint="Declare the tables it reads, and make it a view in Headwater.",
             place=declared.place,
         )
+    if found.cascades and declared.cascades == REFUSE and declared.startup != SNAPSHOT:
+        raise SourceError(
+            f"not every change of table '{found.shown}' is in the binary log",
+            detail=f"It has {'; '.join(found.cascades)}: InnoDB changes such rows without telling the log.",
+            hint="Make the foreign key RESTRICT and let the application change these rows, or, if nobody changes or"
+            " deletes the rows it refers to, set 'foreign-key.cascades' = 'accept'.",
+            place=declared.place,
+        )
     for column in declared.schema:
         if column.name in declared.metadata:
             continue
@@ -108,8 +117,7 @@ def _check_column(pair: Pair, name: str, kind: str) -> None:
             hint=nearest_hint(name, names, "columns"),
             place=declared.place,
         )
-    why = "The log has nothing of a column that is computed when it is read." if column.is_virtual else None
-    why = why or unread(column)
+    why = unread(column)
     if why is not None:
         raise SourceError(
             f"column '{column.name}' of table '{found.shown}' is {column.shown}, which cannot be read",

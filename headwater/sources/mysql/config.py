@@ -14,7 +14,7 @@ from headwater.schema import Schema, schema_from_json
 from headwater.sources.base import SourceContext, SourceTable
 from headwater.sources.mysql.catalog import matches
 from headwater.sources.mysql.connect import Address, address_of
-from headwater.sources.mysql.options import MysqlOptions, server_id
+from headwater.sources.mysql.options import REFUSE, MysqlOptions, server_id
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class CaptureTable:
     place: Place | None = None
     anew: bool = False
     metadata: dict[str, str] = field(default_factory=dict)
+    cascades: str = REFUSE
 
     def reads(self, schema: str, table: str) -> bool:
         """True if a table of the server is one of those whose rows it has."""
@@ -93,6 +94,7 @@ def _table(table: SourceTable) -> CaptureTable:
         table.place,
         table.anew,
         dict(table.metadata),
+        options.cascades,
     )
 
 

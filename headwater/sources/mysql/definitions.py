@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from headwater.errors import SourceError
 from headwater.log.binlog import TableMap, packed_integer
@@ -46,6 +46,8 @@ class _Known:
     columns: tuple[ServerColumn, ...]
     since: int
     """The catalog showed it when the log stood here; before that another statement may have changed the table."""
+    is_doubtful: bool = False
+    """True if one has: then only the log itself can tell what its rows are."""
 
 
 class Definitions:
@@ -61,19 +63,16 @@ class Definitions:
     def take(self, tables: Mapping[Name, ServerTable], since: int) -> None:
         """Tables as the catalog has them at a place of the log."""
         for name, table in tables.items():
-            self._known[name] = _Known(logged_columns(table.columns), since)
+            self._known[name] = _Known(table.columns, since)
 
     def altered(self, name: Name, at: int) -> None:
         """A statement that ends at a place of the log changed a table."""
         known = self._known.get(name)
         if known is not None and at < known.since:
-            raise SourceError(
-                f"table '{name[0]}.{name[1]}' was changed more than once while nobody read",
-                detail="The log does not have the names of its columns, and the catalog shows only the last ones.",
-                hint=FULL_HINT,
-            )
+            self._known[name] = replace(known, is_doubtful=True)
+            return
         columns, since = self._look(name)
-        self._known[name] = _Known(logged_columns(columns), since)
+        self._known[name] = _Known(columns, since)
 
     def dropped(self, name: Name) -> None:
         """A table is gone."""
@@ -86,9 +85,15 @@ class Definitions:
         if known is None:
             # It was made after reading began, so that all its rows are in the log.
             columns, since = self._look(name)
-            known = self._known[name] = _Known(logged_columns(columns), since)
+            known = self._known[name] = _Known(columns, since)
         if _NAMES in table.extras:
             return _told(table, types, known.columns)
+        if known.is_doubtful:
+            raise SourceError(
+                f"table '{name[0]}.{name[1]}' was changed more than once while nobody read",
+                detail="The log does not have the names of its columns, and the catalog shows only the last ones.",
+                hint=FULL_HINT,
+            )
         if len(known.columns) == len(types) and all(map(fits, known.columns, types)):
             return known.columns
         raise SourceError(
@@ -119,11 +124,6 @@ def _read(text: str) -> dict[Name, _Known]:
         (schema, table): _Known(tuple(ServerColumn(**column) for column in columns), since)
         for schema, table, since, columns in json.loads(text)
     }
-
-
-def logged_columns(columns: tuple[ServerColumn, ...]) -> tuple[ServerColumn, ...]:
-    """The columns that stand in the log."""
-    return tuple(column for column in columns if not column.is_virtual)
 
 
 def _told(

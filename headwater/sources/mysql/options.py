@@ -16,6 +16,7 @@ from headwater.sources.base import SourceTable
 
 INITIAL, EARLIEST, LATEST = "initial", "earliest-offset", "latest-offset"
 SPECIFIC, TIMESTAMP, SNAPSHOT = "specific-offset", "timestamp", "snapshot"
+REFUSE, ACCEPT = "refuse", "accept"
 
 _OFFSET = re.compile(r"[+-]\d\d:\d\d")
 _SERVER_ID = re.compile(r"(\d+)(?:-(\d+))?")
@@ -94,6 +95,13 @@ class MysqlOptions:
         "scan.startup.timestamp-millis",
         "for timestamp: transactions committed from this moment on, in milliseconds since 1970",
         default=None,
+    )
+    cascades: str = option(
+        "foreign-key.cascades",
+        "what to do with a table whose rows change or go with those of another (ON DELETE CASCADE and the like), which"
+        " the log does not tell: refuse, or accept because it does not happen",
+        default=REFUSE,
+        choices=(REFUSE, ACCEPT),
     )
     incremental: bool = option(
         "scan.incremental.snapshot.enabled",

@@ -7,6 +7,7 @@ transaction is opened, the place is asked for, and the tables are free again, lo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pymysql.cursors
 from sqlglot import exp
 
 from headwater.errors import SourceError
-from headwater.log.events import INSERT, WEIGHTS, event_schema
+from headwater.log.events import INSERT, WEIGHTS, first_history, told_schema
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.text_values import is_bytes, typed_column
@@ -37,6 +38,7 @@ _BEGIN = (
 )
 _BEGIN_MARIA = (_BEGIN[0], "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 _LOCK_TIMEOUT = 1205
+_TRANSACTIONAL = ("innodb", "rocksdb", "tokudb", "ndbcluster")
 
 Progress = Callable[[Report], None]
 """Hears how far the first rows of a table are."""
@@ -46,16 +48,20 @@ class Snapshot:
     """A transaction that sees the server as of one moment; `place` is that moment in the log."""
 
     def __init__(self, address: Address, facts: ServerFacts, tables: list[ServerTable]) -> None:
-        self._opened = connect(address)
+        self._opened, self._holding = connect(address), connect(address)
         self.executed = ""
         """The transactions before that place, as MySQL writes them."""
         try:
+            # A transaction does not see these as of one moment: nobody writes to them until they are read.
+            held = [table for table in tables if table.engine.lower() not in _TRANSACTIONAL]
+            if held:
+                _lock(self._holding.cursor(), held)
             if facts.is_maria:
                 self.place = self._begin_maria()
             else:
                 self.place = self._begin_locked(address, tables)
         except BaseException:
-            self._opened.close()
+            self.close()
             raise
 
     def _begin_maria(self) -> Place:
@@ -108,6 +114,7 @@ class Snapshot:
     def close(self) -> None:
         """End the transaction."""
         self._opened.close()
+        self._holding.close()
 
 
 def _lock(cursor: Any, tables: list[ServerTable]) -> None:
@@ -145,7 +152,7 @@ class _Typer:
 
     def __init__(self, pair: Pair, position: int, seq: int) -> None:
         self._pair, self._position, self.seq = pair, position, seq
-        self._schema = event_schema(pair.declared.schema)
+        self._schema = told_schema(pair.declared.schema)
         self.wanted: list[exp.Expr] = []
         self._families = []
         constants = {"database_name": pair.found.schema, "table_name": pair.found.name}
@@ -178,6 +185,7 @@ class _Typer:
         columns.append(pa.repeat(pa.scalar(WEIGHTS[INSERT], pa.int8()), count))
         columns.append(pa.repeat(pa.scalar(self._position, pa.int64()), count))
         columns.append(pa.array(range(self.seq + 1, self.seq + count + 1), pa.int64()))
-        columns.append(pa.nulls(count, self._schema.types[-1]))
+        columns.append(pa.nulls(count, pa.list_(pa.string())))
+        columns += first_history(count, datetime.now(UTC))
         self.seq += count
         return pa.Table.from_arrays(columns, schema=self._schema)

@@ -65,7 +65,7 @@ def describe(options: MysqlOptions) -> Schema:
                 detail=why,
                 hint="List the columns in the CREATE TABLE, and leave this one out.",
             )
-    columns = tuple(Column(c.name, spark_type(c)) for c in found.columns if not c.is_virtual)
+    columns = tuple(Column(c.name, spark_type(c)) for c in found.columns)
     return Schema(columns, found.key)
 
 

@@ -17,15 +17,16 @@ _TABLE = rf"(?:{_NAME}\s*\.\s*)?{_NAME}"
 _EXISTS = r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?"
 
 _TRUNCATE = re.compile(rf"TRUNCATE\s+(?:TABLE\s+)?({_TABLE})", re.I)
-_DROP = re.compile(rf"DROP\s+(?:TEMPORARY\s+)?TABLES?\s+{_EXISTS}(.*)", re.I | re.S)
+_DROP = re.compile(rf"DROP\s+TABLES?\s+{_EXISTS}(.*)", re.I | re.S)
 _ALTER = re.compile(rf"ALTER\s+(?:ONLINE\s+)?(?:IGNORE\s+)?TABLE\s+{_EXISTS}({_TABLE})(.*)", re.I | re.S)
-_CREATE = re.compile(rf"CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\s+{_EXISTS}({_TABLE})", re.I)
+_CREATE = re.compile(rf"CREATE\s+(OR\s+REPLACE\s+)?TABLE\s+{_EXISTS}({_TABLE})", re.I)
 _RENAME = re.compile(r"RENAME\s+TABLES?\s+(.*)", re.I | re.S)
 _RENAMED = re.compile(rf"({_TABLE})\s+TO\s+({_TABLE})", re.I)
 _NEW_NAME = re.compile(rf"\bRENAME\s+(?:TO|AS|=)?\s*(?!COLUMN\b|INDEX\b|KEY\b)({_TABLE})\s*(?:,|$)", re.I)
 _EMPTIED = re.compile(r"\b(?:DROP|TRUNCATE|DISCARD|EXCHANGE)\s+(?:PARTITION|TABLESPACE)\b", re.I)
 _DROP_DATABASE = re.compile(rf"DROP\s+(?:DATABASE|SCHEMA)\s+{_EXISTS}({_NAME})", re.I)
-_ROWS = re.compile(rf"(?:INSERT|REPLACE|UPDATE|DELETE|LOAD\s+DATA)\b.*?({_TABLE})?", re.I | re.S)
+_ROWS = re.compile(r"(?:INSERT|REPLACE|UPDATE|DELETE|LOAD\s+DATA|WITH)\b", re.I)
+_TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"", re.S)
 
 
 class Truncated(NamedTuple):
@@ -64,7 +65,8 @@ class Renamed(NamedTuple):
 class Written(NamedTuple):
     """Rows were written by a statement, and not told one by one."""
 
-    word: str
+    tables: tuple[Name, ...]
+    """Whatever could be the name of a table in it."""
 
 
 Statement = Truncated | Dropped | Altered | Created | Renamed | Written
@@ -89,14 +91,16 @@ def _found(schema: str, text: str) -> Iterator[Statement]:
         if new := _NEW_NAME.search(found[2]):
             yield Renamed(_name(schema, found[1]), _name(schema, new[1]))
     elif found := _CREATE.match(text):
-        yield Created(_name(schema, found[1]))
+        if found[1]:
+            yield Dropped(_name(schema, found[2]))
+        yield Created(_name(schema, found[2]))
     elif found := _RENAME.match(text):
         for old, to in _RENAMED.findall(found[1]):
             yield Renamed(_name(schema, old), _name(schema, to))
     elif found := _DROP_DATABASE.match(text):
         yield Dropped((_plain(found[1]), ""))
     elif _ROWS.match(text):
-        yield Written(text.split()[0].upper())
+        yield Written(tuple(_name(schema, name) for name in re.findall(_TABLE, _TEXT.sub(" ", text))))
 
 
 def _name(schema: str, text: str) -> Name:

@@ -45,7 +45,7 @@ class Stream:
         self._first_commit = 0.0
         self._file, self._at = "", 0
         self._gtid: binlog.Gtid | None = None
-        self._is_open = False
+        self._is_open = self._has_end = False
         self._since = 0.0
         self.not_before = 0.0
         """Transactions that were committed before this moment are not wanted."""
@@ -111,35 +111,50 @@ class Stream:
     def _begin(self, gtid: binlog.Gtid, header: Header, before: int) -> None:
         self._gtid = gtid
         self._open(header, before)
+        self._has_end = gtid.is_alone is False
 
     def _open(self, header: Header, before: int) -> None:
         if self._is_open:
             return
         self._is_open = True
         self._since = self._gtid.micros / 1e6 if self._gtid and self._gtid.micros else float(header.time)
-        self._collector.handle(Begin(self._value(before), self._since), 0)
+        name = f"{self._gtid.source}:{self._gtid.number}" if self._gtid and self._gtid.number else ""
+        self._collector.handle(Begin(self._value(before), self._since, name=name), 0)
 
     def _query(self, query: binlog.Query, header: Header, before: int) -> None:
         word = query.text.lstrip()[:12].upper()
         if word.startswith("BEGIN"):
             self._open(header, before)
+            self._has_end = True
             return
         if word.startswith("COMMIT"):
             self._commit(float(header.time))
             return
         if word.startswith(("SAVEPOINT", "ROLLBACK", "XA START", "XA END")):
-            if word.startswith("ROLLBACK") and " TO " not in query.text.upper():
-                self._commit(float(header.time))
+            if word.startswith("ROLLBACK"):
+                self._taken_back(query, float(header.time))
             return
         self._open(header, before)
         self._follow(query)
-        # A statement that changes definitions commits by itself.
-        self._commit(float(header.time))
+        # A statement that changes definitions commits by itself, unless the rows of the new table follow.
+        if not self._has_end and not query.text.endswith("START TRANSACTION"):
+            self._commit(float(header.time))
+
+    def _taken_back(self, query: binlog.Query, moment: float) -> None:
+        if self._collector.open_rows or self._parts:
+            raise SourceError(
+                "a transaction that was taken back in part stands in the log with all its rows",
+                detail="It also changed a table without transactions (MyISAM, Aria, MEMORY), so the server logged"
+                f" '{query.text}' and left the rows before it.",
+                hint=f"Make such tables ENGINE = InnoDB. {ANEW}",
+            )
+        if " TO " not in query.text.upper():
+            self._commit(moment)
 
     def _commit(self, moment: float) -> None:
         if not self._is_open:
             return
-        self._is_open = False
+        self._is_open = self._has_end = False
         gtid, self._gtid = self._gtid, None
         if gtid is not None and gtid.number:
             self._seen.add(gtid.source, gtid.number)

@@ -82,7 +82,10 @@ class Tables:
     def follow(self, statement: statements.Statement, at: int) -> Iterator[Message]:
         """What a statement that ends at a place of the log does to the tables that are read."""
         match statement:
-            case statements.Written():
+            case statements.Written(names):
+                for name in names:
+                    if self._layouts.is_read(*name):
+                        raise _unseen(name)
                 return
             case statements.Dropped((schema, "")):
                 for name in [name for name in self.definitions.names() if name[0] == schema]:
@@ -109,7 +112,7 @@ class Tables:
                     detail="The log does not say which rows they were.",
                     hint=ANEW,
                 )
-            case statements.Altered(name) | statements.Created(name):
+            case statements.Altered(name):
                 self.definitions.altered(name, at)
 
     def _emptied(self, name: statements.Name) -> Iterator[Message]:
@@ -134,3 +137,11 @@ class Tables:
                 detail="Which rows a table with that name has now is not in the log.",
                 hint=ANEW,
             )
+
+
+def _unseen(name: statements.Name) -> SourceError:
+    return SourceError(
+        f"rows of table '{name[0]}.{name[1]}' were changed by a statement that stands in the log as it is",
+        detail="Somebody writes with another binlog_format than ROW: which rows it changed is not in the log.",
+        hint=f"Set binlog_format = ROW for all sessions. {ANEW}",
+    )

@@ -6,12 +6,13 @@ The server's rows arrive on one thread while another types and writes them; both
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 from psycopg2 import sql
 
-from headwater.log.events import INSERT, WEIGHTS, event_schema
+from headwater.log.events import INSERT, WEIGHTS, first_history, told_schema
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.text_values import typed_column
@@ -80,7 +81,7 @@ class _Typer:
         self._pair = pair
         self._position = position
         self.seq = seq
-        self._schema = event_schema(pair.declared.schema)
+        self._schema = told_schema(pair.declared.schema)
 
     def events(self, chunk: list[bytes]) -> pa.Table:
         texts = texts_of(chunk, len(self._pair.declared.schema.columns))
@@ -102,6 +103,7 @@ class _Typer:
         columns.append(pa.repeat(pa.scalar(WEIGHTS[INSERT], pa.int8()), count))
         columns.append(pa.repeat(pa.scalar(self._position, pa.int64()), count))
         columns.append(pa.array(range(self.seq + 1, self.seq + count + 1), pa.int64()))
-        columns.append(pa.nulls(count, self._schema.types[-1]))
+        columns.append(pa.nulls(count, pa.list_(pa.string())))
+        columns += first_history(count, datetime.now(UTC))
         self.seq += count
         return pa.Table.from_arrays(columns, schema=self._schema)

@@ -1,0 +1,261 @@
+"""What happened to each row of a table, as rows of their own: the relation behind CHANGES(t).
+
+State: (1, ann)    events: update (1, ann) to (1, bob)    history: u, before (1, ann), after (1, bob)
+
+An update stands in the log as two halves, or as a row whose predecessor has to be looked up; here it is one row again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
+from headwater.log.events import (
+    APPENDED,
+    COMMITTED,
+    CREATED,
+    DELETE,
+    DELETE_KEY,
+    DELETED,
+    FIRST,
+    HISTORY,
+    INSERT,
+    KIND,
+    OP,
+    POSITION,
+    SEQ,
+    TRANSACTION,
+    TRUNCATE,
+    UPDATED,
+    Events,
+)
+from headwater.log.positions import Position
+from headwater.schema import WEIGHT, Column, Schema, arrow_schema
+from headwater.tables.state import State
+from headwater.tables.upsert import filled, rows_before
+
+OP_COLUMN, BEFORE, AFTER = "op", "before", "after"
+_MOMENT = pa.timestamp("us", tz="UTC")
+_MISSING = {OP: pa.string(), TRANSACTION: pa.string(), COMMITTED: _MOMENT, APPENDED: _MOMENT}
+
+
+def history_schema(schema: Schema) -> Schema:
+    """The columns of a relation's history."""
+    row = f"struct<{','.join(f'`{column.name}`:{column.type}' for column in schema)}>"
+    return Schema(
+        (
+            Column(OP_COLUMN, "string"),
+            Column(BEFORE, row),
+            Column(AFTER, row),
+            Column("position", "string"),
+            Column("transaction_id", "string"),
+            Column("committed_at", "timestamp"),
+            Column("appended_at", "timestamp"),
+            Column("sequence", "bigint"),
+        )
+    )
+
+
+@dataclass
+class History:
+    """Makes the history of one table; files of it go to a folder."""
+
+    relation: str
+    """What the history itself is called."""
+    schema: Schema
+    """The table's own columns."""
+    notation: str
+    """How positions are written."""
+    folder: Path
+    _files: list[Path] = field(default_factory=list)
+
+    def of(self, events: Events, state: State) -> ChangeSet:
+        """What some events did, given what was true before them."""
+        if events.rows is None and events.whole_rows:
+            return self._changes(Files(*self._written(events)))
+        rows = events.rows if events.rows is not None else _read(events)
+        ordered = _told(rows).sort_by(SEQ)
+        if self.schema.key and not events.whole_rows:
+            return self._changes(Rows(self._looked_up(ordered, state)))
+        return self._changes(Rows(self._whole(ordered)))
+
+    def _changes(self, part: Rows | Files) -> ChangeSet:
+        return ChangeSet(self.relation, history_schema(self.schema), (part,))
+
+    def _written(self, events: Events) -> tuple[tuple[Path, ...], int]:
+        """Large events file by file: both halves of an update stand in one file."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        count = 0
+        for place, path in enumerate(events.files):
+            made = self._whole(_told(pq.read_table(path, partitioning=None)).sort_by(SEQ))
+            self._files.append(self.folder / f"history-{self.relation.encode().hex()}-{place}.parquet")
+            pq.write_table(made, self._files[-1])
+            count += made.num_rows
+        return tuple(self._files), count
+
+    def _whole(self, rows: pa.Table) -> pa.Table:
+        """Events that carry whole rows: an update's second half follows its first."""
+        kinds, ops, count = rows.column(KIND), rows.column(OP), rows.num_rows
+        is_update = pc.fill_null(pc.equal(ops, UPDATED), fill_value=False)
+        is_second = pc.and_(is_update, pc.equal(kinds, INSERT))
+        places = pa.array(range(count), pa.int64())
+        nothing = pa.scalar(None, pa.int64())
+        after = pc.if_else(is_update, pc.add(places, 1), pc.if_else(pc.equal(kinds, INSERT), places, nothing))
+        before = pc.if_else(pc.equal(kinds, DELETE), places, nothing)
+        told = pc.if_else(
+            pc.equal(kinds, DELETE), DELETED, pc.if_else(pc.equal(kinds, TRUNCATE), "t", CREATED)
+        )
+        first = pc.invert(is_second)
+        return self._made(
+            rows.filter(first),
+            rows,
+            before=before.filter(first),
+            after=after.filter(first),
+            ops=pc.coalesce(ops, told).filter(first),
+        )
+
+    def _looked_up(self, rows: pa.Table, state: State) -> pa.Table:
+        """Events that say what became of a key: what was there is in State, or in an event before."""
+        key, names = self.schema.key, self.schema.names
+        known = rows_before(rows, state).select(names)
+        whole = filled(rows, rows_before(rows, state), key)
+        both = pa.concat_tables([known, whole.select(names).cast(known.schema)]).combine_chunks()
+        fold = _Fold(dict(zip(_keys(known, key), range(len(known)), strict=True)), len(known))
+        for kind, op, row_key in zip(
+            whole.column(KIND).to_pylist(), whole.column(OP).to_pylist(), _keys(whole, key), strict=True
+        ):
+            fold.take(kind, op, row_key)
+        index = pa.int64()
+        return self._made(
+            whole.take(pa.array(fold.events, index)),
+            both,
+            before=pa.array(fold.before, index),
+            after=pa.array(fold.after, index),
+            ops=pa.array(fold.ops, pa.string()),
+        )
+
+    def _made(self, events: pa.Table, rows: pa.Table, *, before: Any, after: Any, ops: Any) -> pa.Table:
+        wanted = arrow_schema(self.schema)
+        whole = rows.select(wanted.names).cast(wanted).combine_chunks()
+        structs = pa.StructArray.from_arrays(
+            [_one(whole.column(name)) for name in wanted.names], fields=list(wanted)
+        )
+        if POSITION in events.column_names:
+            numbers = events.column(POSITION).to_pylist()
+            shown = {number: str(Position(number, self.notation)) for number in set(numbers) - {None}}
+            places = pa.array([shown.get(number) for number in numbers], pa.string())
+        else:
+            places = pa.nulls(events.num_rows, pa.string())
+        columns = [
+            ops,
+            structs.take(_one(before)),
+            structs.take(_one(after)),
+            places,
+            events.column(TRANSACTION),
+            events.column(COMMITTED),
+            events.column(APPENDED),
+            events.column(SEQ),
+            pa.repeat(pa.scalar(1, pa.int8()), events.num_rows),
+        ]
+        final = weighted_schema(history_schema(self.schema))
+        return pa.Table.from_arrays([_one(column) for column in columns], names=final.names).cast(final)
+
+
+@dataclass
+class _Fold:
+    """Events in their order; each entry of the four lists is one row of the history."""
+
+    last: dict[tuple[Any, ...], int]
+    """Of each key the place of the row that is there."""
+    base: int
+    """The place of the first event's row."""
+    events: list[int] = field(default_factory=list)
+    ops: list[str] = field(default_factory=list)
+    before: list[int | None] = field(default_factory=list)
+    after: list[int | None] = field(default_factory=list)
+    _place: int = -1
+    _moved: int | None = None
+    _is_moving: bool = False
+
+    def take(self, kind: str, op: str | None, key: tuple[Any, ...]) -> None:
+        """One more event."""
+        self._place += 1
+        row = self.base + self._place
+        if kind == TRUNCATE:
+            self.last.clear()
+            self._add("t", None, None)
+        elif kind in (DELETE, DELETE_KEY):
+            was = self.last.pop(key, None)
+            if op == UPDATED:
+                # The first half of an update that changes the key.
+                self._moved, self._is_moving = was, True
+                return
+            self._add(DELETED, row if was is None else was, None)
+        else:
+            was = self._moved if self._is_moving else self.last.get(key)
+            self._is_moving = False
+            self._add(op or (CREATED if was is None else UPDATED), was, row)
+            self.last[key] = row
+
+    def _add(self, op: str, before: int | None, after: int | None) -> None:
+        self.events.append(self._place)
+        self.ops.append(op)
+        self.before.append(before)
+        self.after.append(after)
+
+
+def history_of_changes(relation: str, changes: ChangeSet, moment: Any, *, first: bool) -> ChangeSet:
+    """What a batch did to a view, committed at a moment: its rows come and go."""
+    schema = history_schema(changes.schema)
+    parts = tuple(Rows(made) for made in _of_view(changes, schema, moment, come=FIRST if first else CREATED))
+    return ChangeSet(relation, schema, parts)
+
+
+def _of_view(changes: ChangeSet, schema: Schema, moment: Any, *, come: str) -> Iterator[pa.Table]:
+    wanted = arrow_schema(changes.schema)
+    final = weighted_schema(schema)
+    for batch in changes.batches():
+        count = batch.num_rows
+        structs = pa.StructArray.from_arrays([batch.column(n) for n in wanted.names], fields=list(wanted))
+        is_there = pc.greater(batch.column(WEIGHT), 0)
+        places, nothing = pa.array(range(count), pa.int64()), pa.scalar(None, pa.int64())
+        columns = [
+            pc.if_else(is_there, come, DELETED),
+            structs.take(pc.if_else(is_there, nothing, places)),
+            structs.take(pc.if_else(is_there, places, nothing)),
+            pa.nulls(count, pa.string()),
+            pa.nulls(count, pa.string()),
+            pa.repeat(pa.scalar(moment, _MOMENT), count),
+            pa.repeat(pa.scalar(moment, _MOMENT), count),
+            pa.nulls(count, pa.int64()),
+            pa.repeat(pa.scalar(1, pa.int8()), count),
+        ]
+        yield pa.Table.from_arrays(columns, names=final.names).cast(final)
+
+
+def _read(events: Events) -> pa.Table:
+    pieces = [pq.read_table(path, partitioning=None) for path in events.files]
+    return pa.concat_tables(pieces, promote_options="default")
+
+
+def _told(rows: pa.Table) -> pa.Table:
+    """Events with columns for their history, of which a source may know nothing."""
+    for name in HISTORY:
+        if name not in rows.column_names:
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, _MISSING[name]))
+    return rows
+
+
+def _keys(rows: pa.Table, key: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    return list(zip(*(rows.column(name).to_pylist() for name in key), strict=True))
+
+
+def _one(column: Any) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
