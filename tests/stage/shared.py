@@ -14,7 +14,7 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from headwater.services.certificates import Certificates
 
-READ_SECONDS = 30.0
+READ_SECONDS = 90.0
 
 Value = str | int | float | bool
 Settings = dict[str, Value]
