@@ -1,0 +1,186 @@
+"""A shop on MySQL or MariaDB, its star schema in Postgres, and a pipeline between them that can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pymysql
+
+from headwater.demo import classicmodels as shop
+from headwater.demo.package_files import packaged
+from headwater.services.mariadb import MariadbServer
+from headwater.services.mysql import MysqlServer
+from headwater.services.mysql_server import MysqlFamilyServer
+from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
+from tests.pipeline.world import process
+from tests.postgres.world import wait_for
+
+SERVERS: dict[str, type[MysqlFamilyServer]] = {"mysql": MysqlServer, "mariadb": MariadbServer}
+
+QUERIES = {
+    "fact_orders": "SELECT orderNumber, productCode, customerNumber, orderDate, requiredDate, shippedDate, status,"
+    " comments, orderLineNumber, quantityOrdered, priceEach FROM orders JOIN orderdetails USING (orderNumber)",
+    "dim_customers": "SELECT * FROM customers",
+    "dim_products": "SELECT p.*, l.textDescription FROM products p JOIN productlines l USING (productLine)",
+}
+"""What each table of the star is, asked of the shop's own database."""
+
+Bag = Counter[tuple[Any, ...]]
+
+
+@dataclass
+class Star:
+    """Both databases, the pipeline, and a reader who looks at the star all the while."""
+
+    folder: Path
+    source: MysqlFamilyServer
+    target: EmbeddedPostgres
+    text: str
+    closing: ExitStack = field(default_factory=ExitStack)
+    running: subprocess.Popen[bytes] | None = None
+    orphans: list[int] = field(default_factory=list)
+    """What the reader saw of lines without their customer or product."""
+
+    def connect(self) -> Any:
+        """A client of the shop."""
+        return pymysql.connect(
+            host="127.0.0.1",
+            port=self.source.port,
+            user=self.source.user,
+            password=self.source.password,
+            charset="utf8mb4",
+        )
+
+    def start(self) -> None:
+        """Run the pipeline as a program of its own, anew or where it was."""
+        script = self.folder / "star.sql"
+        script.write_text(self.text)
+        words = ("run", script, "--state", self.folder / "state")
+        self.running = self.closing.enter_context(process(self.folder, *words))
+
+    def kill(self, victim: str) -> None:
+        """Kill the pipeline or its capture with -9; the pipeline is started again, the capture comes by itself."""
+        assert self.running is not None and self.running.poll() is None, self.said()
+        if victim == "capture":
+            for pid in _children(self.running.pid, "mysql.capture"):
+                os.kill(pid, signal.SIGKILL)
+            return
+        self.running.kill()
+        self.running.wait()
+        self.start()
+
+    def said(self) -> str:
+        """What the pipeline said last."""
+        return "\n".join((self.folder / name).read_text()[-2000:] for name in ("out", "err"))
+
+    def become_equal(self, *, seconds: float = 120.0) -> None:
+        """Wait until every table of the star holds what its query gives."""
+        with self.connect() as client, client.cursor() as cursor:
+            cursor.execute(f"USE {shop.DATABASE}")
+            wanted: dict[str, Bag] = {}
+            for table, query in QUERIES.items():
+                cursor.execute(query)
+                wanted[table] = Counter(cursor.fetchall())
+        found: dict[str, Bag] = {}
+
+        def equal() -> bool:
+            found.update(self._stars())
+            return found == wanted
+
+        try:
+            wait_for(equal, seconds=seconds)
+        except AssertionError:
+            wrong = {t: (found[t] - wanted[t], wanted[t] - found[t]) for t in wanted if found[t] != wanted[t]}
+            raise AssertionError(f"too much and too little: {str(wrong)[:1500]}\n{self.said()}") from None
+
+    def _stars(self) -> dict[str, Bag]:
+        client = psycopg2.connect(self.target.uri)
+        try:
+            with client, client.cursor() as cursor:
+                found = {}
+                for table in QUERIES:
+                    cursor.execute(f"SELECT * FROM {shop.TARGET_SCHEMA}.{table}")
+                    found[table] = Counter(cursor.fetchall())
+                return found
+        finally:
+            client.close()
+
+    @contextmanager
+    def reader(self) -> Iterator[None]:
+        """Somebody who asks again and again for lines of orders that stand alone."""
+        over = threading.Event()
+
+        def look() -> None:
+            client = psycopg2.connect(self.target.uri)
+            client.autocommit = True
+            with client.cursor() as cursor:
+                while not over.wait(0.01):
+                    cursor.execute(shop.ORPHANS)
+                    self.orphans.append(int(cursor.fetchone()[0]))
+            client.close()
+
+        thread = threading.Thread(target=look, name="reader")
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+
+def _children(parent: int, word: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command, status = (entry / "cmdline").read_bytes().decode(), (entry / "status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if f"\nPPid:\t{parent}\n" in status and word in command:
+            found.append(int(entry.name))
+    return found
+
+
+@contextmanager
+def star(folder: Path, server: str) -> Iterator[Star]:
+    """The shop with its first rows, an empty star, and no pipeline yet."""
+    with ExitStack() as closing:
+        source = closing.enter_context(SERVERS[server](folder / server))
+        target = closing.enter_context(temporary_postgres({"fsync": "off"}))
+        text = direct(source, target)
+        found = Star(folder, source, target, text, closing)
+        with found.connect() as client:
+            assert shop.make_tables(client)
+        admin = psycopg2.connect(target.uri)
+        with admin, admin.cursor() as cursor:
+            cursor.execute(shop.TARGET_DDL)
+        admin.close()
+        yield found
+
+
+def direct(source: MysqlFamilyServer, target: EmbeddedPostgres) -> str:
+    """The pipeline of the package with the addresses of a test."""
+    text = packaged("star.sql")
+    for old, new in {
+        "'hostname' = 'mysql'": "'hostname' = '127.0.0.1'",
+        "'port' = '3306'": f"'port' = '{source.port}'",
+        "'username' = 'root'": f"'username' = '{source.user}'",
+        "'password' = 'debezium'": f"'password' = '{source.password}'",
+        "//postgres:5432/postgres": f"//127.0.0.1:{target.port}/postgres",
+        "postgresuser": "postgres",
+        "adminpwrd": "postgres",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
