@@ -167,7 +167,8 @@ class ConnectClient:
         wrong = [
             f"{item['value']['name']}: {' '.join(item['value']['errors'])}"
             for item in said["configs"]
-            if item["value"]["errors"]
+            # Options that others imply are told without a value.
+            if item["value"] is not None and item["value"]["errors"]
         ]
         if wrong:
             text = without("; ".join(line.rstrip(". ") for line in wrong), connector.hidden)

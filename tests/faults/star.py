@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from headwater.services.mysql_server import MysqlFamilyServer
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
 from tests.pipeline.world import process
 from tests.postgres.world import wait_for
+from tests.stage.shared import SharedKafka
 
 SERVERS: dict[str, type[MysqlFamilyServer]] = {"mysql": MysqlServer, "mariadb": MariadbServer}
 
@@ -158,8 +160,7 @@ def star(folder: Path, server: str) -> Iterator[Star]:
     with ExitStack() as closing:
         source = closing.enter_context(SERVERS[server](folder / server))
         target = closing.enter_context(temporary_postgres({"fsync": "off"}))
-        text = direct(source, target)
-        found = Star(folder, source, target, text, closing)
+        found = Star(folder, source, target, direct(source, target), closing)
         with found.connect() as client:
             assert shop.make_tables(client)
         admin = psycopg2.connect(target.uri)
@@ -170,17 +171,42 @@ def star(folder: Path, server: str) -> Iterator[Star]:
 
 
 def direct(source: MysqlFamilyServer, target: EmbeddedPostgres) -> str:
-    """The pipeline of the package with the addresses of a test."""
-    text = packaged("star.sql")
-    for old, new in {
-        "'hostname' = 'mysql'": "'hostname' = '127.0.0.1'",
-        "'port' = '3306'": f"'port' = '{source.port}'",
-        "'username' = 'root'": f"'username' = '{source.user}'",
-        "'password' = 'debezium'": f"'password' = '{source.password}'",
-        "//postgres:5432/postgres": f"//127.0.0.1:{target.port}/postgres",
-        "postgresuser": "postgres",
-        "adminpwrd": "postgres",
-    }.items():
-        assert old in text
-        text = text.replace(old, new)
-    return text
+    """The pipeline of the package from the server's own log, with the addresses of a test."""
+    tables = packaged("star_tables.sql")
+    tables = tables.replace("'hostname' = 'mysql'", "'hostname' = '127.0.0.1'")
+    tables = tables.replace("'port' = '3306'", f"'port' = '{source.port}'")
+    tables = tables.replace("'username' = 'root'", f"'username' = '{source.user}'")
+    tables = tables.replace("'password' = 'debezium'", f"'password' = '{source.password}'")
+    return tables + into(target)
+
+
+def through(kafka: SharedKafka, prefix: str, target: EmbeddedPostgres) -> str:
+    """The pipeline of the package from topics of Debezium."""
+    tables = packaged("star_tables_kafka.sql").replace("'kafka:9092'", f"'{kafka.address}'")
+    return tables.replace("'shop.", f"'{prefix}.") + into(target)
+
+
+def into(target: EmbeddedPostgres) -> str:
+    """The star of the package in a database of a test."""
+    text = packaged("star.sql").replace("//postgres:5432/postgres", f"//127.0.0.1:{target.port}/postgres")
+    return text.replace("postgresuser", "postgres").replace("adminpwrd", "postgres")
+
+
+def connector(server: str, source: MysqlFamilyServer, kafka: SharedKafka, prefix: str) -> str:
+    """The connector of the package for a server, as JSON."""
+    said = json.loads(packaged("register-mysql.json"))
+    said["name"] = prefix
+    own = {
+        "database.hostname": "127.0.0.1",
+        "database.port": str(source.port),
+        "database.user": source.user,
+        "database.password": source.password,
+        "topic.prefix": prefix,
+        "schema.history.internal.kafka.bootstrap.servers": kafka.address,
+        "schema.history.internal.kafka.topic": f"{prefix}.history",
+        "poll.interval.ms": "20",
+    }
+    if server == "mariadb":
+        own["connector.class"] = "io.debezium.connector.mariadb.MariaDbConnector"
+    said["config"] |= own
+    return json.dumps(said)

@@ -66,7 +66,7 @@ def kafka() -> SharedKafka:
 
 @pytest.fixture(scope="session")
 def connect(kafka: SharedKafka) -> SharedConnect:
-    """The Connect worker of this run, with Debezium's Postgres connector."""
+    """The Connect worker of this run, with three connectors of Debezium."""
     return SharedConnect(**_shared("connect", lambda folder: _start_connect(folder, kafka)), kafka=kafka)
 
 
@@ -124,7 +124,8 @@ def _start_kafka(stage: Path) -> dict[str, str]:
 
 
 def _start_connect(stage: Path, kafka: SharedKafka) -> dict[str, str]:
-    worker = ConnectWorker(stage / "connect", kafka=kafka.address, lifetime=stage / "alive")
+    plugins = ("debezium-postgres", "debezium-mysql", "debezium-mariadb")
+    worker = ConnectWorker(stage / "connect", kafka=kafka.address, plugins=plugins, lifetime=stage / "alive")
     return {"url": worker.start().url}
 
 
