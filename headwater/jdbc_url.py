@@ -20,6 +20,9 @@ PORTS = {POSTGRES: 5432, MYSQL: 3306}
 SHOWN = {POSTGRES: "Postgres", MYSQL: "MySQL"}
 """The databases that are understood, the ports they listen on, and how messages call them."""
 
+ALSO = {MYSQL: ("mariadb",)}
+"""Other names of them in a url."""
+
 KEPT = {
     POSTGRES: {
         "ApplicationName": "application_name",
@@ -80,9 +83,10 @@ def read_url(
 ) -> Address:
     """What a url says, or what is wrong with it; `user` wins over the one in the url."""
     plain = _plain(url)
-    kind = next((kind for kind in kinds if plain.startswith(f"jdbc:{kind}://")), None)
+    names = {name: kind for kind in kinds for name in (kind, *ALSO.get(kind, ()))}
+    kind = next((kind for name, kind in names.items() if plain.startswith(f"jdbc:{name}://")), None)
     if kind is None:
-        known = " or ".join(f"jdbc:{kind}://" for kind in kinds)
+        known = " or ".join(f"jdbc:{name}://" for name in names)
         raise _wrong(f"Only urls that start with {known} are understood.", url, kinds, place)
     try:
         parts = urlsplit(plain.removeprefix("jdbc:"))
@@ -111,6 +115,19 @@ def with_database(base: str, database: str) -> str:
 def connect_hint(said: str) -> str:
     """What to do about a connection that did not come about, from what the driver says."""
     return next((hint for seen, hint in _CONNECT_HINTS if re.search(seen, said)), _CHECK)
+
+
+def tls_of(settings: dict[str, str]) -> dict[str, object]:
+    """What the url says of TLS, for the driver; by default it is used if the server has it."""
+    mode = settings.get("sslMode", {"false": "DISABLED"}.get(settings.get("useSSL", ""), "PREFERRED")).upper()
+    match mode:
+        case "DISABLED":
+            return {"ssl_disabled": True}
+        case "REQUIRED":
+            return {"ssl": {"check_hostname": False, "verify_mode": False}}
+        case "VERIFY_CA" | "VERIFY_IDENTITY":
+            return {"ssl": {"check_hostname": mode == "VERIFY_IDENTITY", "verify_mode": True}}
+    return {}
 
 
 def _settings(given: dict[str, str], kind: str, place: Place | None) -> Iterator[tuple[str, str]]:

@@ -240,13 +240,8 @@ def _rows(kind: str, version: int, *, packed: bool = False) -> Callable[[bytes, 
         bitmaps = [
             int.from_bytes(present[i : i + size], "little") & whole for i in range(0, len(present), size)
         ]
-        return Rows(
-            kind,
-            _table_id(data),
-            width,
-            _inflated(body) if packed else body,
-            all(bits == whole for bits in bitmaps),
-        )
+        rows = _inflated(body) if packed else body
+        return Rows(kind, _table_id(data), width, rows, all(bits == whole for bits in bitmaps))
 
     return read
 

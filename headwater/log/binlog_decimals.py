@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 _BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 """How many bytes so many digits take."""
 _GROUP = 9
@@ -9,37 +11,43 @@ _GROUP = 9
 
 def decimal_size(precision: int, scale: int) -> int:
     """How many bytes a decimal takes."""
-    whole, rest = divmod(precision - scale, _GROUP)
-    parts, left = divmod(scale, _GROUP)
-    return 4 * (whole + parts) + _BYTES[rest] + _BYTES[left]
+    return sum(_BYTES[digits] for digits in _groups(precision, scale))
 
 
 def decimal_text(data: bytes, at: int, precision: int, scale: int) -> bytes:
     """A decimal with all digits of its scale: `-12.30`."""
-    body = bytearray(data[at : at + decimal_size(precision, scale)])
-    is_negative = not body[0] & 0x80
-    body[0] ^= 0x80
-    if is_negative:
-        body = bytearray(byte ^ 0xFF for byte in body)
-    groups, rest = divmod(precision - scale, _GROUP)
-    size = _BYTES[rest]
-    whole = int.from_bytes(body[:size], "big")
-    place = size
-    for _ in range(groups):
-        whole = whole * 10**_GROUP + int.from_bytes(body[place : place + 4], "big")
-        place += 4
-    text = b"%d" % whole
-    if scale:
-        text += b"." + _fraction(body, place, scale)
-    return b"-" + text if is_negative else text
+    return decimal_reader(precision, scale)(data, at)
 
 
-def _fraction(body: bytearray, place: int, scale: int) -> bytes:
-    groups, rest = divmod(scale, _GROUP)
-    parts = []
-    for _ in range(groups):
-        parts.append(b"%09d" % int.from_bytes(body[place : place + 4], "big"))
-        place += 4
-    if rest:
-        parts.append(b"%0*d" % (rest, int.from_bytes(body[place : place + _BYTES[rest]], "big")))
-    return b"".join(parts)
+def decimal_reader(precision: int, scale: int) -> Callable[[bytes, int], bytes]:
+    """Reads decimals of one type, one after the other."""
+    size = decimal_size(precision, scale)
+    top, ones = 1 << 8 * size - 1, (1 << 8 * size) - 1
+    # Where each group stands from the end, and by how much it moves those before it up.
+    parts, left = [], size
+    for digits in _groups(precision, scale):
+        left -= _BYTES[digits]
+        parts.append((8 * left, (1 << 8 * _BYTES[digits]) - 1, 10**digits))
+
+    def read(data: bytes, at: int) -> bytes:
+        # The first bit is set for what is not negative; of the others all bits are turned over.
+        raw = int.from_bytes(data[at : at + size], "big") ^ top
+        is_negative = raw & top
+        if is_negative:
+            raw ^= ones
+        number = 0
+        for shift, mask, power in parts:
+            number = number * power + (raw >> shift & mask)
+        text = b"%0*d" % (scale + 1, number)
+        if scale:
+            text = text[:-scale] + b"." + text[-scale:]
+        return b"-" + text if is_negative else text
+
+    return read
+
+
+def _groups(precision: int, scale: int) -> list[int]:
+    """How many digits stand together: what is left over is at the outer ends."""
+    whole, first = divmod(precision - scale, _GROUP)
+    parts, last = divmod(scale, _GROUP)
+    return [first, *[_GROUP] * (whole + parts), last]

@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headwater.log.binlog import TableMap
-from headwater.log.binlog_decimals import decimal_size, decimal_text
+from headwater.log.binlog_decimals import decimal_reader, decimal_size
 from headwater.log.binlog_json import json_text
 from headwater.log.binlog_times import date_text, datetime_text, fraction_text, stamp_text, time_text
+from headwater.log.pgoutput import Value
 
 Cell = tuple[bytes, int]
 """A value as text, and where the next one begins."""
 ReadCell = Callable[[bytes, int], Cell]
-Row = list[bytes | None]
+Row = list[Value]
 
 
 class Code:
@@ -193,8 +194,8 @@ def _float(form: str, size: int) -> ReadCell:
 
 
 def _decimal(precision: int, scale: int) -> ReadCell:
-    size = decimal_size(precision, scale)
-    return lambda data, at: (decimal_text(data, at, precision, scale), at + size)
+    size, read = decimal_size(precision, scale), decimal_reader(precision, scale)
+    return lambda data, at: (read(data, at), at + size)
 
 
 def _text(size: int, column: RowColumn, *, length: int = 0) -> ReadCell:

@@ -12,6 +12,7 @@ import psycopg2
 import pytest
 
 from headwater.services.postgres import EmbeddedPostgres
+from tests.ends.mysql_world import MysqlDatabase
 from tests.ends.postgres_world import Database
 
 _NUMBERS = itertools.count(1)
@@ -41,5 +42,13 @@ def database(server: EmbeddedPostgres) -> Iterator[Database]:
         cursor.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
     admin.close()
     found = Database(f"{server.uri.rsplit('/', 1)[0]}/{name}")
+    yield found
+    found.close()
+
+
+@pytest.fixture(params=["mysql", "mariadb"])
+def maria(request: pytest.FixtureRequest) -> Iterator[MysqlDatabase]:
+    """An empty database of MySQL, and then of MariaDB."""
+    found = MysqlDatabase(request.getfixturevalue(request.param))
     yield found
     found.close()

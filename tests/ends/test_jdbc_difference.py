@@ -113,11 +113,11 @@ def test_wrong_options_are_named(given: dict[str, str], message: str) -> None:
     [
         (
             "postgresql://db/shop",
-            "Only urls that start with jdbc:postgresql:// or jdbc:mysql:// are understood.",
+            "Only urls that start with jdbc:postgresql:// or jdbc:mysql:// or jdbc:mariadb:// are understood.",
         ),
         (
             "jdbc:oracle://db/shop",
-            "Only urls that start with jdbc:postgresql:// or jdbc:mysql:// are understood.",
+            "Only urls that start with jdbc:postgresql:// or jdbc:mysql:// or jdbc:mariadb:// are understood.",
         ),
         ("jdbc:mysql://db/", "It names a host and one database, and no user."),
         ("jdbc:mysql://ann:hunter2@db/shop", "It names a host and one database, and no user."),

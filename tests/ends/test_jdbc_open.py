@@ -128,6 +128,19 @@ def test_a_table_without_an_index_on_the_key(database: Database) -> None:
         pass
 
 
+def test_a_second_unique_index_and_rows_that_go_along(database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY, total int UNIQUE)")
+    database.run("CREATE TABLE child (id int REFERENCES t ON DELETE CASCADE)")
+    assert said(refusal(database.table("t", DECLARED))) == (
+        "table 'public.t' of sink table 't' has a second unique index, and rows that go with its own",
+        "Because of the index its rows are deleted and inserted anew when they change; child would lose rows by that.",
+        "Remove the ON DELETE rule of the foreign key, or the index that is not the sink's key.",
+    )
+    database.run("ALTER TABLE child DROP CONSTRAINT child_id_fkey")
+    with sink(database.table("t", DECLARED)):
+        pass
+
+
 def test_a_query_that_takes_rows_away_needs_a_key(database: Database) -> None:
     database.run("CREATE TABLE t (id int, total int)")
     assert said(refusal(database.table("t", schema("id int, total int")))) == (
@@ -235,6 +248,8 @@ def test_tables_of_one_database_are_one_group() -> None:
     assert group_of(options("jdbc:postgresql://localhost:5432/db")) == "jdbc-localhost:5432/db"
     assert group_of(options("jdbc:postgresql://127.0.0.1/db?sslmode=require")) == "jdbc-localhost:5432/db"
     assert group_of(options("jdbc:postgresql://127.0.0.1/other")) == "jdbc-localhost:5432/other"
+    assert group_of(options("jdbc:mysql://127.0.0.1/db")) == "jdbc-localhost:3306/db"
+    assert group_of(options("jdbc:mariadb://localhost/db?sslMode=DISABLED")) == "jdbc-localhost:3306/db"
     secret = Secret("jdbc:postgresql://h/secretdb")
     assert "secretdb" not in group_of(options(secret))
 
@@ -243,8 +258,8 @@ def test_tables_of_one_database_are_one_group() -> None:
     ("url", "message", "detail"),
     [
         (
-            "jdbc:mysql://h/db",
-            "option 'url' does not take the value 'jdbc:mysql://h/db'",
+            "jdbc:oracle://h/db",
+            "option 'url' does not take the value 'jdbc:oracle://h/db'",
             "Only urls",
         ),
         ("jdbc:postgresql://h", "option 'url' does not take the value", "It names a host and one database"),

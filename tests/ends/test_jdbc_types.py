@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from headwater.sinks.jdbc import write
-from headwater.sinks.jdbc.types import TargetColumn, fits
+from headwater.sinks.jdbc.postgres import write
+from headwater.sinks.jdbc.postgres.types import TargetColumn, fits
 from tests.ends.postgres_world import Database, changes, schema, sink
 
 NOON = datetime(2024, 2, 29, 12, 30, 15, 123456)

@@ -13,7 +13,7 @@ import pytest
 from headwater.errors import SinkError
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
 from headwater.sinks.jdbc import sink as sink_module
-from headwater.sinks.jdbc.session import is_away
+from headwater.sinks.jdbc.postgres.session import is_away
 from tests.ends.kafka_world import Heard
 from tests.ends.lossy import Lossy
 from tests.ends.postgres_world import Database, changes, schema, sink, wait_for

@@ -14,7 +14,7 @@ from headwater.changes.change_set import ChangeSet, Files
 from headwater.errors import SinkError
 from headwater.schema import WEIGHT
 from headwater.sinks.base import SinkTable
-from headwater.sinks.jdbc import write
+from headwater.sinks.jdbc.postgres import write
 from tests.ends.postgres_world import Database, arrow_changes, changes, schema, sink, wait_for
 
 pytestmark = pytest.mark.services
@@ -86,6 +86,29 @@ def test_every_id_plus_one_loses_nothing(database: Database, totals: SinkTable, 
         to.write([changes(totals, *before)], 1)
         to.write([changes(totals, *after)], 2)
     assert rows(database) == [(n + 1, n * 10) for n in range(1, 6)]
+
+
+def test_values_of_a_second_unique_index_move_between_rows(database: Database, way: str) -> None:
+    database.run("CREATE TABLE seats (id int PRIMARY KEY, seat int UNIQUE, note text)")
+    table = database.table("seats", schema("id int, seat int, note string", "id"))
+    with sink(table) as to:
+        to.write([changes(table, *[(1, n, n, "a") for n in range(1, 6)])], 1)
+        gone = [(-1, n, n, "a") for n in range(1, 6)]
+        to.write([changes(table, *gone, *[(1, n, n % 5 + 1, "b") for n in range(1, 6)])], 2)
+        assert rows(database, "seats") == [(n, n % 5 + 1, "b") for n in range(1, 6)]
+        with pytest.raises(SinkError, match="duplicate key"):
+            to.write([changes(table, (1, 7, 1, "c"))], 3)
+    assert len(rows(database, "seats")) == 5
+
+
+def test_a_column_that_counts_by_itself_keeps_its_number(database: Database, way: str) -> None:
+    """A unique index over what is not written refuses nothing, so its rows are not made anew."""
+    database.run("CREATE TABLE t (code text UNIQUE, n int, row_id serial PRIMARY KEY, UNIQUE (code, n))")
+    table = database.table("t", schema("code string, n int", "code"))
+    with sink(table) as to:
+        to.write([changes(table, (1, "a", 1))], 1)
+        to.write([changes(table, (-1, "a", 1), (1, "a", 2))], 2)
+    assert rows(database, "t") == [("a", 2, 1)]
 
 
 def test_a_row_of_one_query_may_take_the_key_of_another(

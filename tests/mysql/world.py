@@ -22,11 +22,15 @@ from tests.stage.shared import SharedMysql, fresh
 class Database:
     """A database of a server, and a client on it."""
 
-    def __init__(self, server: SharedMysql) -> None:
-        self.server, self.name = server, fresh("db").replace("-", "_")
+    def __init__(self, server: SharedMysql, name: str = "") -> None:
+        self.server, self.name = server, name or fresh("db").replace("-", "_")
         self._client = self.connect()
-        self.run(f"CREATE DATABASE {self.name}")
+        self.run(f"CREATE DATABASE IF NOT EXISTS {self.name}")
         self.run(f"USE {self.name}")
+
+    def again(self) -> Database:
+        """The same database, after its server was started again."""
+        return Database(self.server, self.name)
 
     def connect(self) -> Any:
         """A connection of its own."""
@@ -45,6 +49,31 @@ class Database:
             for statement in statements:
                 cursor.execute(statement)
             return [tuple(row) for row in cursor.fetchall()]
+
+    @property
+    def is_maria(self) -> bool:
+        """True if the server is a MariaDB."""
+        return "MariaDB" in self.run("SELECT version()")[0][0]
+
+    def place(self) -> tuple[str, int]:
+        """Where the log of the server stands."""
+        file, at, *_ = self.run("SHOW MASTER STATUS")[0]
+        return file, int(at)
+
+    def gtids(self) -> str:
+        """The transactions that were executed, as the server writes them."""
+        asked = "SELECT @@gtid_binlog_pos" if self.is_maria else "SELECT @@global.gtid_executed"
+        return str(self.run(asked)[0][0]).replace("\n", "")
+
+    @contextmanager
+    def holding(self, *statements: str) -> Iterator[None]:
+        """Somebody else ran statements, and has not ended the transaction."""
+        client = self.connect()
+        with client.cursor() as cursor:
+            for statement in (f"USE {self.name}", *statements):
+                cursor.execute(statement)
+        yield
+        client.close()
 
     def together(self, *statements: str) -> None:
         """Run statements in one transaction."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwater.errors import Place
-from headwater.jdbc_url import Address, read_url
+from headwater.jdbc_url import MYSQL, POSTGRES, Address, read_url
 from headwater.options import Secret, option
+
+KINDS = (POSTGRES, MYSQL)
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,7 @@ class JdbcOptions:
     """The options of connector 'jdbc'."""
 
     url: str = option(
-        "url", "the database: `jdbc:postgresql://host:port/database`, with `?currentSchema=` and the like"
+        "url", "the database: `jdbc:postgresql://host:port/database`, `jdbc:mysql://host:port/database`"
     )
     table_name: str = option("table-name", "the table in it, as `table` or `schema.table`")
     username: str = option("username", "who writes; by default the user of this process", default="")
@@ -55,7 +58,7 @@ class JdbcOptions:
 
 def address_of(options: JdbcOptions, place: Place | None = None) -> Address:
     """What a url says, or what is wrong with it."""
-    return read_url(options.url, user=options.username, place=place)
+    return read_url(options.url, user=options.username, kinds=KINDS, place=place)
 
 
 def group_of(options: JdbcOptions) -> str:
@@ -77,6 +80,13 @@ def secrets_of(options: JdbcOptions) -> tuple[str, ...]:
     if not isinstance(options.url, Secret):
         public |= {address_of(options).database, address_of(options).user}
     return tuple(sorted(found - public, key=len, reverse=True))
+
+
+def hidden(text: str, secrets: Sequence[str]) -> str:
+    """A text of a server on one line, without any secret of the options."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return " ".join(text.split())
 
 
 def _plain(text: str) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-
-import psycopg2
-from psycopg2 import sql
+from collections.abc import Callable, Mapping, Sequence
 
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import OptionError, SinkError
+from headwater.jdbc_url import MYSQL, POSTGRES, Address
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
 from headwater.sinks.by_key import by_table
-from headwater.sinks.jdbc import batches
+from headwater.sinks.jdbc.mysql.server import MysqlServer
 from headwater.sinks.jdbc.options import JdbcOptions, address_of, group_of
-from headwater.sinks.jdbc.session import Session, can_try_again, is_away, refused, unreachable
-from headwater.sinks.jdbc.target import Target, target_of
-from headwater.sinks.jdbc.write import write_changes
+from headwater.sinks.jdbc.postgres.server import PostgresServer
+from headwater.sinks.jdbc.server import Server
+
+SERVERS: Mapping[str, Callable[[Address, Sequence[SinkTable]], Server]] = {
+    POSTGRES: PostgresServer,
+    MYSQL: MysqlServer,
+}
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
 """Seconds before a batch is tried again; each further pause is four times as long."""
@@ -28,13 +30,11 @@ TOLD_LOSSES = 2
 class JdbcSink:
     """Writes each batch and its id in one transaction, so a batch that comes again changes nothing."""
 
-    def __init__(
-        self, session: Session, targets: Sequence[Target], *, batches: sql.Identifier, context: SinkContext
-    ) -> None:
-        self._session = session
-        self._targets = {target.table.name: target for target in targets}
-        self._batches, self._pipeline, self._waits = batches, context.pipeline, context.waits
-        self._retries = max(target.table.options.max_retries for target in targets)
+    def __init__(self, server: Server, tables: Sequence[SinkTable], *, context: SinkContext) -> None:
+        self._server = server
+        self._tables = {table.name: table for table in tables}
+        self._pipeline, self._waits = context.pipeline, context.waits
+        self._retries = max(table.options.max_retries for table in tables)
 
     def write(self, changes: Sequence[ChangeSet], batch_id: int) -> None:
         """Write a batch; waits for as long as the server is away, and tries again after a deadlock.
@@ -44,15 +44,14 @@ class JdbcSink:
         losses = failures = 0
         while True:
             try:
-                self._write(changes, batch_id)
+                self._server.write(by_table(changes), pipeline=self._pipeline, batch_id=batch_id)
                 break
-            except psycopg2.Error as error:
-                if is_away(error):
+            except self._server.failure as error:
+                if self._server.is_away(error):
                     losses += 1
                     self._tell(losses, error)
-                elif not can_try_again(error):
-                    wrong = refused if self._session.is_connected else unreachable
-                    raise wrong(self._session, error, self._any_table(changes)) from None
+                elif not self._server.can_try_again(error):
+                    raise self._server.told(error, self._any_table(changes)) from None
                 elif failures == self._retries:
                     raise self._gave_up(error, self._any_table(changes)) from None
                 else:
@@ -61,55 +60,31 @@ class JdbcSink:
         if losses >= TOLD_LOSSES:
             self._waits(None)
 
-    def _tell(self, losses: int, error: psycopg2.Error) -> None:
+    def _tell(self, losses: int, error: Exception) -> None:
         """Say once that we wait; a connection that only has to be made again is no news."""
         if losses == TOLD_LOSSES:
-            said = self._session.hide(str(error)).partition(" Is the server running")[0].rstrip(".")
-            self._waits(f"{self._session.shown} does not answer: {said}")
+            self._waits(f"{self._server.shown} does not answer: {self._server.said(error)}")
 
     def last_batch(self) -> int | None:
         """The last batch of this pipeline that the database holds."""
         try:
-            with self._session.transaction() as cursor:
-                return batches.last(cursor, self._batches, pipeline=self._pipeline)
-        except psycopg2.Error as error:
-            raise refused(self._session, error, self._any_table(())) from None
+            return self._server.last(self._pipeline)
+        except self._server.failure as error:
+            raise self._server.told(error, self._any_table(())) from None
 
     def close(self) -> None:
         """Give the connection back."""
-        self._session.close()
-
-    def _write(self, changes: Sequence[ChangeSet], batch_id: int) -> None:
-        with self._session.transaction() as cursor:
-            if not batches.advance(cursor, self._batches, pipeline=self._pipeline, batch_id=batch_id):
-                return
-            # One order for everyone keeps two writers from waiting for each other.
-            for name, change_set in sorted(by_table(changes).items()):
-                target = self._targets[name]
-                try:
-                    write_changes(cursor, target, change_set)
-                except psycopg2.Error as error:
-                    if self._session.is_lost or is_away(error) or can_try_again(error):
-                        raise
-                    raise refused(self._session, error, target.table) from None
-                except ValueError as error:
-                    # The driver itself refuses the character 0 in a text.
-                    raise SinkError(
-                        f"a value of sink table '{target.table.name}' cannot be sent to Postgres",
-                        detail=f"{error}",
-                        hint="Remove the character 0 in the query: Postgres text cannot hold it.",
-                        place=target.table.place,
-                    ) from None
+        self._server.close()
 
     def _any_table(self, changes: Sequence[ChangeSet]) -> SinkTable:
-        names = [change_set.relation for change_set in changes] or list(self._targets)
-        return self._targets[names[0]].table
+        names = [change_set.relation for change_set in changes] or list(self._tables)
+        return self._tables[names[0]]
 
-    def _gave_up(self, error: psycopg2.Error, table: SinkTable) -> SinkError:
+    def _gave_up(self, error: Exception, table: SinkTable) -> SinkError:
         tries = self._retries + 1
         return SinkError(
             f"sink table '{table.name}' could not be written in {tries} {'try' if tries == 1 else 'tries'}",
-            detail=self._session.hide(str(error)),
+            detail=f"{self._server.said(error)}.",
             hint="See what else writes to these tables; nothing of the batch stands in this database, and the next "
             "start repeats it. Raise 'sink.max-retries' to try longer.",
             place=table.place,
@@ -117,25 +92,16 @@ class JdbcSink:
 
 
 def open_jdbc(tables: Sequence[SinkTable], context: SinkContext) -> JdbcSink:
-    """Connect, check every table, and make what may be made; if anything is wrong, nothing is left behind."""
+    """Connect, check every table, and make what may be made."""
     _check_one_user(tables)
-    session = Session(address_of(tables[0].options, tables[0].place), tables)
-    current = tables[0]
+    address = address_of(tables[0].options, tables[0].place)
+    server = SERVERS[address.kind](address, tables)
     try:
-        with session.transaction() as cursor:
-            batches.check_database(cursor, current)
-            targets = []
-            for current in tables:
-                targets.append(target_of(cursor, current))
-            identifier = batches.prepare(cursor, tables[0])
-    except psycopg2.Error as error:
-        wrong = refused if session.is_connected else unreachable
-        session.close()
-        raise wrong(session, error, current) from None
+        server.open(tables)
     except BaseException:
-        session.close()
+        server.close()
         raise
-    return JdbcSink(session, targets, batches=identifier, context=context)
+    return JdbcSink(server, tables, context=context)
 
 
 def _check(table: SinkTable) -> None:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.errors import Place, SourceError
 from headwater.jdbc_url import Address
+from headwater.jdbc_url import tls_of as tls_of
 from headwater.nearest import nearest_hint
 from headwater.options import Secret
 from headwater.sources.jdbc.mysql_types import array_of, column_of
@@ -169,19 +170,6 @@ def _connected(address: Address, password: Secret | None) -> Any:
             detail=f"{error}.",
             hint="Turn TLS on at the server, or let the user come with mysql_native_password.",
         ) from error
-
-
-def tls_of(settings: dict[str, str]) -> dict[str, object]:
-    """What the url says of TLS, for the driver; by default it is used if the server has it."""
-    mode = settings.get("sslMode", {"false": "DISABLED"}.get(settings.get("useSSL", ""), "PREFERRED")).upper()
-    match mode:
-        case "DISABLED":
-            return {"ssl_disabled": True}
-        case "REQUIRED":
-            return {"ssl": {"check_hostname": False, "verify_mode": False}}
-        case "VERIFY_CA" | "VERIFY_IDENTITY":
-            return {"ssl": {"check_hostname": mode == "VERIFY_IDENTITY", "verify_mode": True}}
-    return {}
 
 
 @contextmanager

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable
 
 import pymysql
 
 from headwater.errors import StateError
 from headwater.log.store import LogWriter
 from headwater.sources.captured.process import Progress, run, say
+from headwater.sources.mysql.ahead import Ahead
 from headwater.sources.mysql.begin import Beginning, Begun
-from headwater.sources.mysql.catalog import ServerColumn, columns_of
 from headwater.sources.mysql.config import CaptureConfig, from_line
 from headwater.sources.mysql.connect import meaning, session
-from headwater.sources.mysql.definitions import Definitions, Name
+from headwater.sources.mysql.definitions import Definitions
 from headwater.sources.mysql.dump import Dump
 from headwater.sources.mysql.layouts import Layouts
 from headwater.sources.mysql.options import SNAPSHOT, TIMESTAMP
 from headwater.sources.mysql.resume import COLUMNS
-from headwater.sources.mysql.server import ServerFacts, end_of_log, facts_of
+from headwater.sources.mysql.server import ServerFacts, facts_of
 from headwater.sources.mysql.stream import Stream
 from headwater.sources.mysql.tables import Tables
 
@@ -33,7 +32,8 @@ def capture(config: CaptureConfig) -> None:
     try:
         log = LogWriter(config.folder, notation="binlog")
         begun: list[Begun] = []
-        definitions = Definitions(_look(config, begun), log.manifest.recall(COLUMNS))
+        ahead = Ahead(config, begun)
+        definitions = Definitions(ahead.look, log.manifest.recall(COLUMNS), ahead.is_changed)
         with session(config.address) as cursor:
             facts = facts_of(cursor)
             begun.append(Beginning(config, log, facts, cursor, Progress()).run(definitions))
@@ -77,20 +77,6 @@ def _stream(
         stream.run(dump)
     finally:
         dump.close()
-
-
-def _look(
-    config: CaptureConfig, begun: list[Begun]
-) -> Callable[[Name], tuple[tuple[ServerColumn, ...], int]]:
-    """Asks the catalog for a table, and where the log stands then."""
-
-    def look(name: Name) -> tuple[tuple[ServerColumn, ...], int]:
-        with session(config.address) as cursor:
-            columns = columns_of(cursor, *name)
-            end, _ = end_of_log(cursor)
-        return columns, end.value(begun[0].start.shift if begun else 0)
-
-    return look
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from headwater.errors import Place, SourceError
 from headwater.nearest import nearest_hint
 from headwater.sources.jdbc.mysql import SYSTEM
+from headwater.sources.mysql.server import account
 
 _TABLES = (
     "SELECT table_schema, table_name, table_type, engine, table_rows FROM information_schema.tables"
@@ -79,6 +80,14 @@ def matches(schema: str, table: str, database_pattern: str, table_pattern: str) 
     return bool(re.fullmatch(table_pattern, table) or re.fullmatch(table_pattern, f"{schema}.{table}"))
 
 
+class Wanted(NamedTuple):
+    """What was looked for: two patterns, and where they were written."""
+
+    database: str
+    table: str
+    place: Place | None
+
+
 def find_tables(
     cursor: Any, database: str, table: str, *, place: Place | None = None
 ) -> tuple[ServerTable, ...]:
@@ -87,7 +96,7 @@ def find_tables(
     rows = cursor.fetchall()
     found = [row for row in rows if matches(row[0], row[1], database, table)]
     if not found:
-        raise _missing([(row[0], row[1]) for row in rows], database, table, place)
+        raise _missing(cursor, [(row[0], row[1]) for row in rows], Wanted(database, table, place))
     return tuple(
         ServerTable(
             schema,
@@ -125,14 +134,17 @@ def _cascades_of(cursor: Any, schema: str, table: str) -> tuple[str, ...]:
     return tuple(line.strip(" ,") for line in text.splitlines() if _CASCADE.search(line))
 
 
-def _missing(known: Sequence[tuple[str, str]], database: str, table: str, place: Place | None) -> SourceError:
+def _missing(cursor: Any, known: Sequence[tuple[str, str]], wanted: Wanted) -> SourceError:
+    database, table, place = wanted
     schemas = sorted({schema for schema, _ in known})
     inside = [name for schema, name in known if re.fullmatch(database, schema)]
     if not any(re.fullmatch(database, schema) for schema in schemas):
         return SourceError(
             f"the server has no database '{database}' that the user may see",
             detail=f"It shows {', '.join(schemas) or 'none'}.",
-            hint=nearest_hint(database, schemas, "databases"),
+            hint=nearest_hint(database, schemas, "databases")
+            if schemas
+            else f"GRANT SELECT ON `{database}`.* TO {account(cursor)};",
             place=place,
         )
     return SourceError(

@@ -12,7 +12,7 @@ from headwater.nearest import nearest_hint
 from headwater.sources.mysql.catalog import ServerTable
 from headwater.sources.mysql.config import CaptureTable
 from headwater.sources.mysql.options import REFUSE, SNAPSHOT
-from headwater.sources.mysql.server import variables
+from headwater.sources.mysql.server import account, variables
 from headwater.sources.mysql.types import family, spark_type, unread
 
 METADATA = {"database_name": "string", "table_name": "string"}
@@ -66,20 +66,14 @@ def _check_grants(cursor: Any) -> None:
     if any(word in said for word in slave) and any(word in said for word in client):
         return
     # What comes through a role is not shown; then the server itself decides.
-    cursor.execute("SELECT current_user()")
-    user = str(cursor.fetchone()[0])
+    user = account(cursor)
     if "`@`" in said and "GRANT `" in said:
         return
     raise SourceError(
-        f"user '{user}' may not read the binary log",
+        f"user {user} may not read the binary log",
         detail="It lacks REPLICATION SLAVE or REPLICATION CLIENT.",
-        hint=f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {_account(user)};",
+        hint=f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {user};",
     )
-
-
-def _account(user: str) -> str:
-    name, _, host = user.rpartition("@")
-    return f"'{name}'@'{host}'"
 
 
 def check_table(pair: Pair) -> None:

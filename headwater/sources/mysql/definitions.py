@@ -54,9 +54,14 @@ class Definitions:
     """The columns of tables, as far as they are known; see the module."""
 
     def __init__(
-        self, look: Callable[[Name], tuple[tuple[ServerColumn, ...], int]], kept: str | None
+        self,
+        look: Callable[[Name], tuple[tuple[ServerColumn, ...], int]],
+        kept: str | None,
+        is_changed: Callable[[Name, int, int], bool],
     ) -> None:
-        """`look` asks the catalog for a table, and where the log stands then."""
+        """`look` asks the catalog for a table, and where the log stands then; `is_changed` asks whether a statement
+        changes it between two places of the log."""
+        self._is_changed = is_changed
         self._look = look
         self._known: dict[Name, _Known] = _read(kept) if kept else {}
 
@@ -72,7 +77,7 @@ class Definitions:
             self._known[name] = replace(known, is_doubtful=True)
             return
         columns, since = self._look(name)
-        self._known[name] = _Known(columns, since)
+        self._known[name] = _Known(columns, since, at < since and self._is_changed(name, at, since))
 
     def dropped(self, name: Name) -> None:
         """A table is gone."""

@@ -28,6 +28,8 @@ _BINLOG_THROUGH_GTID = 0x04
 _DUMP_GTID = 0x1E
 _LARGEST_PLACE = 0xFFFFFFFF
 _FORMAT = 15
+_NO_LOG, _SAME_ID = 1236, 4052
+"""Codes of errors: there is no such log, or (MariaDB) another reader came with our number."""
 _CHECKSUM = 4
 _SILENT_HEARTBEATS = 3
 """So many heartbeats may be missed before the server counts as gone."""
@@ -175,14 +177,14 @@ class Dump:
             return Unreachable("MySQL ended its log", hint="It is tried again until the server answers.")
         code = int.from_bytes(frame[1:3], "little")
         said = frame[9:].decode(errors="replace").rstrip(".")
-        if code != 1236:
-            return meaning(pymysql.err.OperationalError(code, said))
-        if "server_uuid" in said or "server_id" in said:
+        if code == _SAME_ID or (code == _NO_LOG and ("server_uuid" in said or "server_id" in said)):
             return SourceError(
                 "another reader has the same server-id",
                 detail=f"{said}.",
                 hint="Give this pipeline a 'server-id' of its own.",
             )
+        if code != _NO_LOG:
+            return meaning(pymysql.err.OperationalError(code, said))
         return SourceError(
             "the server no longer has the part of its binary log that comes next",
             detail=f"{said}.",

@@ -28,6 +28,18 @@ class Layouts:
         """True if somebody wants the rows of a table."""
         return any(declared.reads(schema, table) for declared in self._tables)
 
+    def merged(self, schema: str, table: str, known: Sequence[tuple[str, str]]) -> CaptureTable | None:
+        """A declared table that has the rows of this one and of others that are known; None if there is none."""
+        return next(
+            (
+                declared
+                for declared in self._tables
+                if declared.reads(schema, table)
+                and any(declared.reads(*name) for name in known if name != (schema, table))
+            ),
+            None,
+        )
+
     def relation(self, number: int, schema: str, table: str, columns: tuple[ServerColumn, ...]) -> Relation:
         """A table of the log with its columns, as the collector takes it."""
         self._columns[number] = columns

@@ -39,6 +39,13 @@ def facts_of(cursor: Any) -> ServerFacts:
     return ServerFacts(str(uuid), version, is_maria=False, has_gtids=mode == "ON")
 
 
+def account(cursor: Any) -> str:
+    """Who is asking, as GRANT takes it."""
+    cursor.execute("SELECT current_user()")
+    name, _, host = str(cursor.fetchone()[0]).rpartition("@")
+    return f"'{name}'@'{host}'"
+
+
 def variables(cursor: Any, *names: str) -> dict[str, str]:
     """The global variables of these names, as far as the server has them."""
     cursor.execute("SHOW GLOBAL VARIABLES WHERE variable_name IN %s", (names,))

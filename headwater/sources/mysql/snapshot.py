@@ -25,7 +25,7 @@ from headwater.sources.mysql.catalog import ServerTable
 from headwater.sources.mysql.checks import Pair
 from headwater.sources.mysql.connect import Address, connect
 from headwater.sources.mysql.places import Place
-from headwater.sources.mysql.server import ServerFacts, end_of_log
+from headwater.sources.mysql.server import ServerFacts, account, end_of_log
 from headwater.sources.mysql.types import family, selected
 
 FETCH_ROWS = 500
@@ -38,6 +38,7 @@ _BEGIN = (
 )
 _BEGIN_MARIA = (_BEGIN[0], "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 _LOCK_TIMEOUT = 1205
+_NOT_ALLOWED = (1044, 1142)
 _TRANSACTIONAL = ("innodb", "rocksdb", "tokudb", "ndbcluster")
 
 Progress = Callable[[Report], None]
@@ -54,12 +55,11 @@ class Snapshot:
         try:
             # A transaction does not see these as of one moment: nobody writes to them until they are read.
             held = [table for table in tables if table.engine.lower() not in _TRANSACTIONAL]
-            if held:
-                _lock(self._holding.cursor(), held)
+            _lock(self._holding.cursor(), held)
             if facts.is_maria:
                 self.place = self._begin_maria()
             else:
-                self.place = self._begin_locked(address, tables)
+                self.place = self._begin_locked(address, [table for table in tables if table not in held])
         except BaseException:
             self.close()
             raise
@@ -78,8 +78,7 @@ class Snapshot:
         locking = connect(address)
         try:
             with locking.cursor() as locks, self._opened.cursor() as reads:
-                if tables:
-                    _lock(locks, tables)
+                _lock(locks, tables)
                 for command in _BEGIN:
                     reads.execute(command)
                 place, self.executed = end_of_log(locks)
@@ -118,11 +117,15 @@ class Snapshot:
 
 
 def _lock(cursor: Any, tables: list[ServerTable]) -> None:
+    if not tables:
+        return
     names = [exp.table_(table.name, db=table.schema, quoted=True).sql(dialect="mysql") for table in tables]
     try:
         cursor.execute(f"SET SESSION lock_wait_timeout = {LOCK_SECONDS}")
         cursor.execute("LOCK TABLES " + ", ".join(f"{name} READ" for name in names))
     except pymysql.OperationalError as error:
+        if error.args[0] in _NOT_ALLOWED:
+            raise _unlockable(cursor, tables, str(error.args[-1])) from error
         if error.args[0] != _LOCK_TIMEOUT:
             raise
         raise SourceError(
@@ -131,6 +134,16 @@ def _lock(cursor: Any, tables: list[ServerTable]) -> None:
             f" {LOCK_SECONDS} seconds.",
             hint="See SHOW PROCESSLIST for it, and start again when it is over.",
         ) from error
+
+
+def _unlockable(cursor: Any, tables: list[ServerTable], said: str) -> SourceError:
+    schemas = ", ".join(sorted({table.schema for table in tables}))
+    grants = [f"GRANT LOCK TABLES ON `{schema}`.* TO {account(cursor)};" for schema in schemas.split(", ")]
+    return SourceError(
+        f"the user may not lock tables of {schemas}",
+        detail=f"{said}. They are locked for the moment in which their first rows begin.",
+        hint=" ".join(grants),
+    )
 
 
 def _chunks(cursor: Any) -> Iterator[list[tuple[Any, ...]]]:

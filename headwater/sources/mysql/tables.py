@@ -60,15 +60,19 @@ class Tables:
                 while at < end:
                     old, at = read(data, at)
                     new, at = read(data, at)
-                    yield Update(table, [*old, *extras], True, [*new, *extras])
+                    old += extras
+                    new += extras
+                    yield Update(table, old, True, new)
             case "write":
                 while at < end:
                     row, at = read(data, at)
-                    yield Insert(table, [*row, *extras])
+                    row += extras
+                    yield Insert(table, row)
             case "delete":
                 while at < end:
                     row, at = read(data, at)
-                    yield Delete(table, [*row, *extras], True)
+                    row += extras
+                    yield Delete(table, row, True)
 
     def partial(self, table: int) -> SourceError:
         """Rows of which not everything was written."""
@@ -114,9 +118,19 @@ class Tables:
                 )
             case statements.Altered(name):
                 self.definitions.altered(name, at)
+            case statements.Created(name) if self.definitions.known(name) is None:
+                self.definitions.altered(name, at)
 
     def _emptied(self, name: statements.Name) -> Iterator[Message]:
         """All rows of a table go; its last known columns say which declared tables read it."""
+        merged = self._layouts.merged(*name, self.definitions.names())
+        if merged is not None:
+            raise SourceError(
+                f"table '{name[0]}.{name[1]}' was emptied",
+                detail=f"Its rows are among those of '{merged.name}', and the log does not say which ones they were.",
+                hint=f"Delete rows with DELETE. {ANEW}",
+                place=merged.place,
+            )
         columns = self.definitions.known(name)
         if columns is not None:
             number = -1

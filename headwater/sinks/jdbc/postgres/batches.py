@@ -14,8 +14,9 @@ from psycopg2 import sql
 
 from headwater.errors import SinkError
 from headwater.sinks.base import SinkTable
+from headwater.sinks.jdbc.server import BATCHES
 
-NAME = "headwater_batches"
+NAME = BATCHES
 
 COLUMNS = "pipeline text PRIMARY KEY, batch_id bigint NOT NULL"
 

@@ -11,8 +11,9 @@ from psycopg2 import sql
 from headwater.errors import SinkError
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
-from headwater.sinks.jdbc import batches
-from headwater.sinks.jdbc.types import TargetColumn, postgres_type
+from headwater.sinks.jdbc.columns import FoundColumn
+from headwater.sinks.jdbc.postgres import batches
+from headwater.sinks.jdbc.postgres.types import TargetColumn, postgres_type
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,6 @@ class Found:
     @property
     def shown(self) -> str:
         return f"{self.schema}.{self.name}"
-
-
-@dataclass(frozen=True)
-class FoundColumn:
-    """A column as the server describes it, with what an insert must know."""
-
-    column: TargetColumn
-    required: bool
-    computed: bool
 
 
 def _name(table: SinkTable) -> tuple[str | None, str]:
@@ -130,7 +122,7 @@ def _missing(cursor: Any, table: SinkTable, schemas: list[str]) -> SinkError:
     )
 
 
-def columns_of(cursor: Any, found: Found) -> list[FoundColumn]:
+def columns_of(cursor: Any, found: Found) -> list[FoundColumn[TargetColumn]]:
     """The columns of a table, a domain as the type it stands for."""
     cursor.execute(
         """

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.csv
 
-from headwater.sinks.jdbc.types import TargetColumn
+from headwater.sinks.jdbc.documents import json_text, scalar_text
+from headwater.sinks.jdbc.postgres.types import TargetColumn
 
 Cells = tuple[str | None, ...]
 
@@ -52,7 +48,7 @@ def _literal(value: object, kind: pa.DataType, column: TargetColumn) -> str | No
         return None
     if column.kind.startswith("_"):
         return _array(value, kind)
-    return _json(value, kind) if pa.types.is_nested(kind) else _scalar(value)
+    return json_text(value, kind) if pa.types.is_nested(kind) else scalar_text(value)
 
 
 def _array(value: object, kind: pa.DataType) -> str:
@@ -65,51 +61,6 @@ def _element(value: object, kind: pa.DataType) -> str:
         return "NULL"
     if pa.types.is_list(kind):
         return _array(value, kind)
-    text = _json(value, kind) if pa.types.is_nested(kind) else _scalar(value)
+    text = json_text(value, kind) if pa.types.is_nested(kind) else scalar_text(value)
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _scalar(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case bytes():
-            return f"\\x{value.hex()}"
-        case datetime():
-            return value.isoformat(" ")
-        case _:
-            return str(value)
-
-
-def _json(value: object, kind: pa.DataType) -> str:
-    """A value as JSON; numbers JSON has no word for become strings, bytes base64."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case float():
-            return repr(value) if math.isfinite(value) else f'"{_NOT_FINITE[str(value)]}"'
-        case int() | Decimal():
-            return format(value, "f" if isinstance(value, Decimal) else "d")
-        case bytes():
-            return f'"{base64.b64encode(value).decode()}"'
-        case date():
-            return f'"{value.isoformat()}"'
-        case dict():
-            parts = (f"{_name(field.name)}:{_json(value[field.name], field.type)}" for field in kind)
-            return "{" + ",".join(parts) + "}"
-        case list() if pa.types.is_map(kind):
-            return "{" + ",".join(f"{_name(_scalar(k))}:{_json(v, kind.item_type)}" for k, v in value) + "}"
-        case list():
-            return "[" + ",".join(_json(part, kind.value_type) for part in value) + "]"
-        case _:
-            return _name(str(value))
-
-
-_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-
-
-def _name(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

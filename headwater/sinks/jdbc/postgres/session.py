@@ -15,7 +15,7 @@ from headwater.errors import SinkError
 from headwater.jdbc_url import Address, connect_hint
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
-from headwater.sinks.jdbc.options import secrets_of
+from headwater.sinks.jdbc.options import hidden, secrets_of
 
 CONNECT_SECONDS = 10
 SILENT_MILLISECONDS = 60_000
@@ -92,9 +92,7 @@ class Session:
 
     def hide(self, text: str) -> str:
         """A text without any secret of the options."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return " ".join(text.split())
+        return hidden(text, self._secrets)
 
     def _connected(self) -> Any:
         if self._connection is None or self._connection.closed:

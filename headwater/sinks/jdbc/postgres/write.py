@@ -1,7 +1,9 @@
 """The changes of one table, written inside a transaction that someone else commits.
 
 Keys that are gone are deleted first, then new rows are upserted: so two rows that swap their keys, and
-`id = id + 1` over a whole table, lose nothing. Few rows go as VALUES; many are streamed with COPY.
+`id = id + 1` over a whole table, lose nothing. Where another unique index could refuse a row for a value that
+has yet to leave its old row, all rows that change are deleted first. Few rows go as VALUES; many are streamed with
+COPY.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from typing import Any
 
 import psycopg2
 import pyarrow as pa
-import pyarrow.compute as pc
 from psycopg2 import sql
 from psycopg2.errors import UniqueViolation
 from psycopg2.extras import execute_values
@@ -21,9 +22,10 @@ from headwater.changes.change_set import ChangeSet
 from headwater.errors import SinkError
 from headwater.schema import WEIGHT
 from headwater.sinks.by_key import by_key, two_rows
-from headwater.sinks.jdbc.encode import cells, csv, texts
-from headwater.sinks.jdbc.target import Target
-from headwater.sinks.jdbc.types import TargetColumn
+from headwater.sinks.jdbc.pieces import checked, lowest_weight
+from headwater.sinks.jdbc.postgres.encode import cells, csv, texts
+from headwater.sinks.jdbc.postgres.target import Target
+from headwater.sinks.jdbc.postgres.types import TargetColumn
 
 SMALL_ROWS = 1_000
 """Up to so many changes are sent as VALUES: a temporary table would cost more than it saves."""
@@ -53,13 +55,14 @@ def _write_few(cursor: Any, target: Target, changes: ChangeSet) -> None:
         _insert_values(cursor, target, [row for row, _ in rows])
         return
     grouped = by_key(target.table, rows)
-    if grouped.gone:
+    going = [*grouped.gone, *(grouped.come if target.replaces else ())]
+    if going:
         head = sql.SQL("DELETE FROM {} AS t USING (VALUES").format(target.identifier)
         given = [sql.Identifier(f"k{number}") for number in range(len(target.key))]
         tail = sql.SQL(") AS s ({}) WHERE {}").format(
             sql.SQL(", ").join(given), _same_key(target, [sql.SQL("s.{}").format(name) for name in given])
         )
-        _execute_values(cursor, head, tail, list(grouped.gone))
+        _execute_values(cursor, head, tail, going)
     if grouped.come:
         _insert_values(cursor, target, list(grouped.come.values()))
 
@@ -87,7 +90,7 @@ def _execute_values(
 
 def _is_first_load(cursor: Any, target: Target, changes: ChangeSet) -> bool:
     """True if the table is empty and rows only come: then COPY goes straight into it."""
-    if target.table.append_only or any(_weights(batch)[0] < 0 for batch in changes.batches()):
+    if target.table.append_only or any(lowest_weight(batch) < 0 for batch in changes.batches()):
         return False
     cursor.execute(sql.SQL("SELECT NOT EXISTS (SELECT FROM {})").format(target.identifier))
     return bool(cursor.fetchone()[0])
@@ -125,12 +128,7 @@ def _write_staged(cursor: Any, target: Target, changes: ChangeSet) -> None:
     cursor.execute(sql.SQL("ANALYZE {}").format(STAGE))
     if not target.table.append_only:
         _check_one_row_each(cursor, target, words)
-    cursor.execute(
-        sql.SQL(
-            "DELETE FROM {t} AS t "
-            "USING (SELECT {key} FROM {stage} GROUP BY {key} HAVING max({w}) < 0) AS s WHERE {same}"
-        ).format(same=_same_key(target, [sql.Identifier("s", column.name) for column in target.key]), **words)
-    )
+    _delete_staged(cursor, target, words)
     last_wins = sql.SQL("DISTINCT ON ({key})").format(**words) if target.table.append_only else sql.SQL("")
     in_order = (
         sql.SQL("ORDER BY {key}, {n} DESC").format(**words) if target.table.append_only else sql.SQL("")
@@ -142,6 +140,19 @@ def _write_staged(cursor: Any, target: Target, changes: ChangeSet) -> None:
         ).format(last_wins=last_wins, in_order=in_order, conflict=_on_conflict(target), **words)
     )
     cursor.execute(sql.SQL("DROP TABLE {}").format(STAGE))
+
+
+def _delete_staged(cursor: Any, target: Target, words: dict[str, sql.Composable]) -> None:
+    ended = sql.SQL("" if target.replaces else " HAVING max({w}) < 0").format(**words)
+    cursor.execute(
+        sql.SQL(
+            "DELETE FROM {t} AS t USING (SELECT {key} FROM {stage} GROUP BY {key}{ended}) AS s WHERE {same}"
+        ).format(
+            ended=ended,
+            same=_same_key(target, [sql.Identifier("s", column.name) for column in target.key]),
+            **words,
+        )
+    )
 
 
 def _check_one_row_each(cursor: Any, target: Target, words: dict[str, sql.Composable]) -> None:
@@ -192,20 +203,8 @@ def _ordered(target: Target, changes: ChangeSet) -> Iterator[bytes]:
 
 
 def _checked(target: Target, changes: ChangeSet) -> Iterator[pa.RecordBatch]:
-    """The pieces of a change set, each looked at for what the table could not hold."""
-    for batch in changes.batches():
-        if not target.key and _weights(batch)[0] < 0:
-            raise SinkError(
-                f"a row is taken from sink table '{target.table.name}', which has no key",
-                detail="Without a key no row can be found again.",
-                hint="Declare PRIMARY KEY (...) NOT ENFORCED in its CREATE TABLE statement.",
-                place=target.table.place,
-            )
-        for name in target.table.schema.key:
-            if batch.column(name).null_count and not target.nulls_equal:
-                raise _null_key(target, name)
-        if len(batch):
-            yield batch
+    null_key = None if target.nulls_equal else lambda name: _null_key(target, name)
+    return checked(target.table, changes, null_key=null_key)
 
 
 def _null_key(target: Target, name: str) -> SinkError:
@@ -217,11 +216,6 @@ def _null_key(target: Target, name: str) -> SinkError:
         hint=f"Replace NULL in the query with COALESCE, or make the index UNIQUE NULLS NOT DISTINCT ({key}).",
         place=target.table.place,
     )
-
-
-def _weights(batch: pa.RecordBatch) -> tuple[int, int]:
-    found = pc.min_max(batch.column(WEIGHT))
-    return found["min"].as_py() or 0, found["max"].as_py() or 0
 
 
 def names(columns: Sequence[TargetColumn]) -> sql.Composable:

@@ -1,0 +1,5 @@
+"""Tables of a MySQL or MariaDB as the jdbc sink writes them.
+
+Change sets and a batch id enter; statements of one transaction leave.
+Only `jdbc.sink` calls, through `server.MysqlServer`.
+"""
