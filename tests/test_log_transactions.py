@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from headwater.log.events import KIND, POSITION, SEQ, UNCHANGED
+from headwater.log.pending import Layout
 from headwater.log.pgoutput import (
     EPOCH,
     SAME,
@@ -27,7 +28,7 @@ from headwater.log.pgoutput import (
     read_message,
 )
 from headwater.log.text_values import RAW
-from headwater.log.transactions import Collector, Layout, Taken
+from headwater.log.transactions import Collector, Taken
 from headwater.schema import Column, Schema
 
 SCHEMA = Schema((Column("id", "int"), Column("name", "string")), ("id",))

@@ -22,7 +22,7 @@ SINK_TYPES: dict[str, SinkType] = {
     "values": VALUES,
 }
 
-ONLY_READ = ("datagen", "postgres-cdc")
+ONLY_READ = ("datagen", "mysql-cdc", "postgres-cdc")
 """Connectors of the sources that cannot be written; a test holds this against the sources' own table."""
 
 

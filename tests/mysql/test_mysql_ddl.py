@@ -9,7 +9,7 @@ import pytest
 
 from headwater.errors import SourceError
 from headwater.sources.mysql import statements
-from headwater.sources.mysql.statements import statements_in
+from headwater.sources.mysql.statements import folded, statements_in
 from tests.mysql.world import Database, World
 from tests.postgres.world import brief, read_now
 
@@ -119,6 +119,17 @@ def test_changes_of_a_table_while_nobody_reads(database: Database, world: World,
         ("insert", 1, "a", big, "b"),
         ("insert", 2, "b", big, "a"),
         ("insert", 3, "c", big, "a"),
+    ]
+
+
+def test_names_are_told_without_their_letters_where_the_server_does_so() -> None:
+    said = [folded(found) for found in statements_in("Shop", "RENAME TABLE Orders TO `Old`.Gone, x TO Y")]
+    assert said == [
+        statements.Renamed(("shop", "orders"), ("old", "gone")),
+        statements.Renamed(("shop", "x"), ("shop", "y")),
+    ]
+    assert [folded(found) for found in statements_in("Shop", "truncate T")] == [
+        statements.Truncated(("shop", "t"))
     ]
 
 

@@ -19,7 +19,9 @@ from headwater.errors import SourceError
 from headwater.services.mariadb import MariadbServer
 from headwater.services.mysql import MysqlServer
 from headwater.services.mysql_server import MysqlFamilyServer
+from headwater.sources.mysql.connect import address_of, session
 from headwater.sources.mysql.places import Gtids, Place, file_of
+from headwater.sources.mysql.server import facts_of, gtids_at
 from tests.mysql.world import Database, World
 from tests.postgres.world import bag, brief, read_now, wait_for
 from tests.stage.shared import SharedMysql
@@ -187,6 +189,20 @@ def test_another_server_takes_over_by_the_names_of_transactions(
         pass
     second.close()
     first.close()
+
+
+def test_what_was_executed_before_a_place_is_known(database: Database) -> None:
+    make(database)
+    database.run("FLUSH BINARY LOGS", "INSERT INTO t VALUES (100, 1)")
+    (file, at), executed = database.place(), database.gtids()
+    database.run("INSERT INTO t VALUES (101, 1)")
+    with session(address_of(database.options("t"))) as cursor:
+        facts = facts_of(cursor)
+        assert str(gtids_at(cursor, facts, Place(file, at), "")) == str(
+            Gtids(executed, maria=database.is_maria)
+        )
+        first = gtids_at(cursor, facts, Place(file, 4), "")
+    assert first and Gtids(executed, maria=database.is_maria).has(first) and str(first) != executed
 
 
 def test_two_readers_with_one_number_are_told(mariadb: SharedMysql, tmp_path: Path) -> None:

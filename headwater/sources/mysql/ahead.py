@@ -12,7 +12,7 @@ from headwater.sources.mysql.connect import session
 from headwater.sources.mysql.dump import Dump
 from headwater.sources.mysql.places import Place, file_of
 from headwater.sources.mysql.server import end_of_log, facts_of
-from headwater.sources.mysql.statements import Name, Written, statements_in
+from headwater.sources.mysql.statements import Altered, Name, Statement, Written, folded, statements_in
 
 _QUERY, _ROTATE = 2, 4
 _OTHER_ID = 2**32 - 1
@@ -57,8 +57,10 @@ class Ahead:
                 assert isinstance(event, binlog.Rotate)
                 place = Place(event.file, event.position)
             elif header.end and not header.flags & binlog.ARTIFICIAL:
-                place = Place(place.file, header.end)
-            if header.kind == _QUERY and name in _changed(data, header):
+                # The place in a file is told without what is above 4 GB.
+                at = (place.at & ~0xFFFFFFFF) + header.end
+                place = Place(place.file, at if at >= place.at else at + (1 << 32))
+            if header.kind == _QUERY and folded(Altered(name)) in _changed(data, header):
                 return True
         return False
 
@@ -67,8 +69,9 @@ class Ahead:
         return self.begun[0].start.shift if self.begun else 0
 
 
-def _changed(data: bytes, header: binlog.Header) -> list[Name]:
+def _changed(data: bytes, header: binlog.Header) -> list[Statement]:
     query = binlog.read_event(data, header)
     assert isinstance(query, binlog.Query)
     found = statements_in(query.schema, query.text)
-    return [statement.table for statement in found if not isinstance(statement, Written)]
+    # Whether the server tells letters apart does not matter here: a doubt too many only asks for more.
+    return [folded(Altered(statement.table)) for statement in found if not isinstance(statement, Written)]

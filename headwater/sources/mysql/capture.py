@@ -60,7 +60,7 @@ def _stream(
     stream = Stream(
         log,
         layouts,
-        Tables(layouts, definitions),
+        Tables(layouts, definitions, folds_names=facts.folds_names),
         seen=start.seen,
         shift=start.shift,
         appended=lambda position: say("appended", position=position),

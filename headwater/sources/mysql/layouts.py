@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from headwater.errors import SourceError
 from headwater.log.manifest import LoggedTable
+from headwater.log.pending import Layout
 from headwater.log.pgoutput import Relation, RelationColumn
 from headwater.log.text_values import can_read
-from headwater.log.transactions import Layout
 from headwater.nearest import nearest_hint
 from headwater.sources.mysql.catalog import ServerColumn
 from headwater.sources.mysql.config import CaptureTable

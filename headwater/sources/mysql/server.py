@@ -9,9 +9,11 @@ from typing import Any
 import pymysql
 
 from headwater.errors import SourceError
-from headwater.sources.mysql.places import Gtids, Place
+from headwater.sources.mysql.places import FIRST, Gtids, Place
 
 _NO_SUCH_STATEMENT = 1064
+_NEXT = re.compile(r"'([0-9a-f-]{36}):(\d+)'")
+"""A transaction's name in what the server shows of its beginning."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class ServerFacts:
     version: str
     is_maria: bool
     has_gtids: bool
+    folds_names: bool = False
+    """True if names of tables are kept in small letters, however statements write them."""
 
 
 def facts_of(cursor: Any) -> ServerFacts:
@@ -30,13 +34,17 @@ def facts_of(cursor: Any) -> ServerFacts:
     cursor.execute("SELECT version()")
     version = str(cursor.fetchone()[0])
     is_maria = "mariadb" in version.lower()
+    cursor.execute("SELECT @@global.lower_case_table_names")
+    folds = cursor.fetchone()[0] == "1"
     if is_maria:
         # A server of MariaDB has no name of its own but its number and where its data lies.
         cursor.execute("SELECT concat_ws('/', @@global.server_id, @@global.hostname, @@global.datadir)")
-        return ServerFacts(str(cursor.fetchone()[0]), version, is_maria=True, has_gtids=True)
+        return ServerFacts(
+            str(cursor.fetchone()[0]), version, is_maria=True, has_gtids=True, folds_names=folds
+        )
     cursor.execute("SELECT @@global.server_uuid, @@global.gtid_mode")
     uuid, mode = cursor.fetchone()
-    return ServerFacts(str(uuid), version, is_maria=False, has_gtids=mode == "ON")
+    return ServerFacts(str(uuid), version, is_maria=False, has_gtids=mode == "ON", folds_names=folds)
 
 
 def account(cursor: Any) -> str:
@@ -80,9 +88,21 @@ def files_of(cursor: Any) -> dict[str, int]:
 def gtids_at(cursor: Any, facts: ServerFacts, place: Place, executed: str) -> Gtids:
     """The transactions that stand before a place."""
     if not facts.is_maria:
-        return Gtids(executed)
+        return Gtids(executed) if executed else _gtids_before(cursor, place)
     cursor.execute("SELECT binlog_gtid_pos(%s, %s)", (place.file, place.at))
     return Gtids(str(cursor.fetchone()[0] or ""), maria=True)
+
+
+def _gtids_before(cursor: Any, place: Place) -> Gtids:
+    """A file begins with the transactions before it; those in it up to the place are counted up."""
+    cursor.execute(f"SHOW BINLOG EVENTS IN %s{' LIMIT 3' if place.at <= FIRST else ''}", (place.file,))
+    seen = Gtids()
+    for _, at, kind, _, _, said in cursor.fetchall():
+        if kind == "Previous_gtids":
+            seen = Gtids(said)
+        elif kind == "Gtid" and int(at) < place.at and (name := _NEXT.search(said)):
+            seen.add(name[1], int(name[2]))
+    return seen
 
 
 def purged(cursor: Any, facts: ServerFacts) -> Gtids:

@@ -80,6 +80,20 @@ def statements_in(schema: str, text: str) -> list[Statement]:
     return list(_found(schema, plain))
 
 
+def folded(statement: Statement) -> Statement:
+    """The same, with names in small letters: how a server keeps them that does not tell letters apart."""
+    match statement:
+        case Written(tables):
+            return Written(tuple(map(_small, tables)))
+        case Renamed(table, to):
+            return Renamed(_small(table), _small(to))
+    return statement._replace(table=_small(statement.table))
+
+
+def _small(name: Name) -> Name:
+    return name[0].lower(), name[1].lower()
+
+
 def _found(schema: str, text: str) -> Iterator[Statement]:
     if found := _TRUNCATE.match(text):
         yield Truncated(_name(schema, found[1]))

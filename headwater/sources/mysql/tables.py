@@ -22,8 +22,9 @@ _ONLINE = re.compile(r"_(.+)_(?:gho|new|ghost)")
 class Tables:
     """Makes messages for the collector of what the log says of tables that somebody reads."""
 
-    def __init__(self, layouts: Layouts, definitions: Definitions) -> None:
+    def __init__(self, layouts: Layouts, definitions: Definitions, *, folds_names: bool = False) -> None:
         self._layouts, self.definitions = layouts, definitions
+        self._folds_names = folds_names
         self._maps: dict[int, TableMap] = {}
         self._readers: dict[int, Callable[[bytes, int], tuple[Row, int]]] = {}
         self._extras: dict[int, Row] = {}
@@ -85,6 +86,8 @@ class Tables:
 
     def follow(self, statement: statements.Statement, at: int) -> Iterator[Message]:
         """What a statement that ends at a place of the log does to the tables that are read."""
+        if self._folds_names:
+            statement = statements.folded(statement)
         match statement:
             case statements.Written(names):
                 for name in names:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from headwater.errors import SourceError
 from headwater.log.manifest import LoggedTable
 from headwater.log.messages import MESSAGE_SCHEMA, message_family, message_place
+from headwater.log.pending import Layout
 from headwater.log.store import LogWriter
 from headwater.log.text_values import can_read
-from headwater.log.transactions import Layout
 from headwater.nearest import nearest_hint
 from headwater.schema import Column
 from headwater.sources.base import SourceTable
