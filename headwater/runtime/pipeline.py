@@ -182,7 +182,8 @@ class Pipeline:
             history = History(
                 self._histories[name], self.program.tables[name].schema, notation, self.engine.folder
             )
-            step.take_table(history.of(events, self.states[name]))
+            state = self.states[name]
+            step.take_table(history.of(events, state, lambda: self.engine.saved(self.engine.bag(state))))
 
     def _take_messages(
         self, table: TableNode, messages: Messages, step: Step, notation: str

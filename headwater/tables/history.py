@@ -7,7 +7,7 @@ An update stands in the log as two halves, or as a row whose predecessor has to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,15 +76,22 @@ class History:
     folder: Path
     _files: list[Path] = field(default_factory=list)
 
-    def of(self, events: Events, state: State) -> ChangeSet:
-        """What some events did, given what was true before them."""
+    def of(self, events: Events, state: State, everything: Callable[[], pa.Table | Files]) -> ChangeSet:
+        """What some events did, given what was true before them; `everything` gives all of that."""
         if events.rows is None and events.whole_rows:
             return self._changes(Files(*self._written(events)))
-        rows = events.rows if events.rows is not None else _read(events)
+        rows = events.rows if events.rows is not None else _read(events.files)
         ordered = _told(rows).sort_by(SEQ)
-        if self.schema.key and not events.whole_rows:
-            return self._changes(Rows(self._looked_up(ordered, state)))
-        return self._changes(Rows(self._whole(ordered)))
+        if events.whole_rows:
+            return self._changes(Rows(self._whole(ordered)))
+        if pc.any(pc.equal(ordered.column(KIND), TRUNCATE)).as_py():
+            # Every row that was there goes, one by one.
+            found = everything()
+            known = _read(found.paths) if isinstance(found, Files) else found
+            return self._changes(Rows(self._looked_up(ordered, known)))
+        if not self.schema.key:
+            return self._changes(Rows(self._whole(ordered)))
+        return self._changes(Rows(self._looked_up(ordered, rows_before(ordered, state))))
 
     def _changes(self, part: Rows | Files) -> ChangeSet:
         return ChangeSet(self.relation, history_schema(self.schema), (part,))
@@ -121,15 +128,20 @@ class History:
             ops=pc.coalesce(ops, told).filter(first),
         )
 
-    def _looked_up(self, rows: pa.Table, state: State) -> pa.Table:
-        """Events that say what became of a key: what was there is in State, or in an event before."""
-        key, names = self.schema.key, self.schema.names
-        known = rows_before(rows, state).select(names)
-        whole = filled(rows, rows_before(rows, state), key)
-        both = pa.concat_tables([known, whole.select(names).cast(known.schema)]).combine_chunks()
-        fold = _Fold(dict(zip(_keys(known, key), range(len(known)), strict=True)), len(known))
+    def _looked_up(self, rows: pa.Table, known: pa.Table) -> pa.Table:
+        """Events that say what became of a row: what was there is known, or was told by an event before."""
+        names, key = self.schema.names, self.schema.key
+        whole = filled(rows, known, key) if key else rows
+        stored = known.select(names)
+        both = pa.concat_tables([stored, whole.select(names).cast(stored.schema)]).combine_chunks()
+        fold = _Fold(len(stored), is_keyed=bool(key))
+        for place, row_key in enumerate(_keys(stored, key or names)):
+            fold.last.setdefault(row_key, []).append(place)
         for kind, op, row_key in zip(
-            whole.column(KIND).to_pylist(), whole.column(OP).to_pylist(), _keys(whole, key), strict=True
+            whole.column(KIND).to_pylist(),
+            whole.column(OP).to_pylist(),
+            _keys(whole, key or names),
+            strict=True,
         ):
             fold.take(kind, op, row_key)
         index = pa.int64()
@@ -172,10 +184,12 @@ class History:
 class _Fold:
     """Events in their order; each entry of the four lists is one row of the history."""
 
-    last: dict[tuple[Any, ...], int]
-    """Of each key the place of the row that is there."""
     base: int
     """The place of the first event's row."""
+    is_keyed: bool
+    """False if equal rows may stand side by side."""
+    last: dict[str, list[int]] = field(default_factory=dict)
+    """Of each key the places of the rows that are there."""
     events: list[int] = field(default_factory=list)
     ops: list[str] = field(default_factory=list)
     before: list[int | None] = field(default_factory=list)
@@ -184,25 +198,31 @@ class _Fold:
     _moved: int | None = None
     _is_moving: bool = False
 
-    def take(self, kind: str, op: str | None, key: tuple[Any, ...]) -> None:
+    def take(self, kind: str, op: str | None, key: str) -> None:
         """One more event."""
         self._place += 1
         row = self.base + self._place
         if kind == TRUNCATE:
+            for places in self.last.values():
+                for place in places:
+                    self._add(DELETED, place, None)
             self.last.clear()
-            self._add("t", None, None)
         elif kind in (DELETE, DELETE_KEY):
-            was = self.last.pop(key, None)
+            was = self._taken(key)
             if op == UPDATED:
-                # The first half of an update that changes the key.
+                # The first half of an update.
                 self._moved, self._is_moving = was, True
                 return
             self._add(DELETED, row if was is None else was, None)
         else:
-            was = self._moved if self._is_moving else self.last.get(key)
+            was = self._moved if self._is_moving else self._taken(key) if self.is_keyed else None
             self._is_moving = False
             self._add(op or (CREATED if was is None else UPDATED), was, row)
-            self.last[key] = row
+            self.last.setdefault(key, []).append(row)
+
+    def _taken(self, key: str) -> int | None:
+        places = self.last.get(key)
+        return places.pop() if places else None
 
     def _add(self, op: str, before: int | None, after: int | None) -> None:
         self.events.append(self._place)
@@ -240,8 +260,8 @@ def _of_view(changes: ChangeSet, schema: Schema, moment: Any, *, come: str) -> I
         yield pa.Table.from_arrays(columns, names=final.names).cast(final)
 
 
-def _read(events: Events) -> pa.Table:
-    pieces = [pq.read_table(path, partitioning=None) for path in events.files]
+def _read(paths: Sequence[Path]) -> pa.Table:
+    pieces = [pq.read_table(path, partitioning=None) for path in paths]
     return pa.concat_tables(pieces, promote_options="default")
 
 
@@ -253,8 +273,9 @@ def _told(rows: pa.Table) -> pa.Table:
     return rows
 
 
-def _keys(rows: pa.Table, key: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    return list(zip(*(rows.column(name).to_pylist() for name in key), strict=True))
+def _keys(rows: pa.Table, key: Sequence[str]) -> list[str]:
+    """What tells rows apart, as text: values may be lists."""
+    return [repr(values) for values in zip(*(rows.column(name).to_pylist() for name in key), strict=True)]
 
 
 def _one(column: Any) -> pa.Array:

@@ -170,13 +170,15 @@ def test_changes_are_told_with_what_was_before(database: Database, folder: Path)
             ("u", 2, "b", 9, "b"),
             ("d", 1, "y", None, None),
             ("c", None, None, 1, None),
-            ("t", None, None, None, None),
+            ("d", 3, "c", None, None),
+            ("d", 9, "b", None, None),
+            ("d", 1, None, None, None),
             ("c", None, None, 9, "z"),
         ]
     )
     names = {row[:5]: row[5] for row in found}
     assert names["c", None, None, 3, "c"] == names["u", 1, "a", 1, "x"] != names["u", 1, "x", 1, "y"]
-    assert ops == Counter([("r", 2), ("c", 3), ("u", 3), ("d", 1), ("t", 1)])
+    assert ops == Counter([("r", 2), ("c", 3), ("u", 3), ("d", 4)])
 
 
 def test_a_view_has_a_history_too(database: Database, folder: Path) -> None:
