@@ -14,21 +14,21 @@ from headwater.sources.base import SourceTable
 from headwater.sources.history import HISTORY, HistoryOptions
 from headwater.sql import statements as sql
 from headwater.sql.catalog import Relation
-from headwater.sql.history import Asked, unpivoted
+from headwater.sql.history import CHANGES, Asked, query_of
 from headwater.tables.history import history_schema
 
 
 def ask(scope: Scope, table: exp.Table, asked: Asked, *, of: Relation, place: Place) -> None:
     """Put the history of a relation into a query, where it was asked for."""
     name = _declared(scope, of, place)
-    if asked.form == "CHANGES":
+    if asked.form == CHANGES:
         alias = table.alias or "changes"
         rename(table, name)
         table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
         return
     inner = exp.Table(this=exp.to_identifier(name, quoted=True))
     alias = table.alias or "changes"
-    table.replace(unpivoted(asked, of.schema, inner, place=place).subquery(alias, copy=False))
+    table.replace(query_of(asked, of.schema, inner, place=place).subquery(alias, copy=False))
 
 
 def _declared(scope: Scope, of: Relation, place: Place) -> str:

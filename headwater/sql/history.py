@@ -2,8 +2,11 @@
 
     CHANGES(holding)
     UNPIVOT_CHANGES(holding, KEY(holding_id), FIELDS(holding_stock, holding_quantity))
+    VERSIONS(holding, KEY(holding_id))
+    WITH_DELETED(holding, KEY(holding_id))
 
-The second is a query over the first: each field that a change changed is a row.
+The others are queries over the first: each field that a change changed is a row; each version of a row with the time
+from which and to which it was true; the last version of each row, also of those that are gone.
 """
 
 from __future__ import annotations
@@ -16,10 +19,16 @@ from headwater.errors import Place, SqlError
 from headwater.nearest import nearest_hint
 from headwater.schema import Schema
 
-FORMS = ("CHANGES", "UNPIVOT_CHANGES")
+CHANGES, UNPIVOT, VERSIONS, DELETED = "CHANGES", "UNPIVOT_CHANGES", "VERSIONS", "WITH_DELETED"
+FORMS = (CHANGES, UNPIVOT, VERSIONS, DELETED)
 
-_WORDS = {"KEY": "key", "FIELDS": "fields", "SNAPSHOT": "snapshot", "UNCHANGED": "unchanged"}
-_USAGE = "UNPIVOT_CHANGES(table, KEY(column, ...), FIELDS(column, ...) [, SNAPSHOT()] [, UNCHANGED()])"
+_USAGE = {
+    CHANGES: "CHANGES(table)",
+    UNPIVOT: "UNPIVOT_CHANGES(table, KEY(column, ...), FIELDS(column, ...) [, SNAPSHOT()] [, UNCHANGED()])",
+    VERSIONS: "VERSIONS(table, KEY(column, ...))",
+    DELETED: "WITH_DELETED(table, KEY(column, ...))",
+}
+_TAKES = {UNPIVOT: ("KEY", "FIELDS", "SNAPSHOT", "UNCHANGED"), VERSIONS: ("KEY",), DELETED: ("KEY",)}
 
 
 @dataclass(frozen=True)
@@ -43,33 +52,44 @@ def asked_of(table: exp.Table, place: Place) -> Asked | None:
         return None
     form = call.name.upper()
     first, *rest = call.expressions or [None]
-    if not isinstance(first, exp.Column) or (form == "CHANGES" and rest):
+    if not isinstance(first, exp.Column) or (form == CHANGES and rest):
         raise SqlError(
-            f"{form} takes the name of a table or view",
-            hint="Write CHANGES(orders)." if form == "CHANGES" else f"Write {_USAGE}.",
-            place=place,
+            f"{form} takes the name of a table or view", hint=f"Write {_USAGE[form]}.", place=place
         )
     relation = tuple(part.name for part in first.parts)
-    if form == "CHANGES":
-        return Asked(form, relation)
     given: dict[str, tuple[str, ...]] = {}
     for argument in rest:
         word = argument.name.upper() if isinstance(argument, exp.Anonymous) else ""
-        if word not in _WORDS:
-            raise SqlError(
-                f"{form} does not know '{argument.sql(dialect='spark')}'",
-                hint=f"Write {_USAGE}.",
-                place=place,
-            )
+        if word not in _TAKES[form]:
+            said = argument.sql(dialect="spark")
+            raise SqlError(f"{form} does not know '{said}'", hint=f"Write {_USAGE[form]}.", place=place)
         given[word] = tuple(column.name for column in argument.expressions)
-    if not given.get("KEY") or not given.get("FIELDS"):
+    missing = [word for word in _TAKES.get(form, ())[: 2 if form == UNPIVOT else 1] if not given.get(word)]
+    if missing:
         raise SqlError(
-            f"{form} needs KEY and FIELDS",
-            detail="The columns that tell rows apart, and those whose changes are wanted.",
-            hint=f"Write {_USAGE}.",
+            f"{form} needs {' and '.join(missing)}",
+            detail="KEY has the columns that tell rows apart, FIELDS those whose changes are wanted.",
+            hint=f"Write {_USAGE[form]}.",
             place=place,
         )
-    return Asked(form, relation, given["KEY"], given["FIELDS"], "SNAPSHOT" in given, "UNCHANGED" in given)
+    return Asked(
+        form,
+        relation,
+        given.get("KEY", ()),
+        given.get("FIELDS", ()),
+        "SNAPSHOT" in given,
+        "UNCHANGED" in given,
+    )
+
+
+def query_of(asked: Asked, schema: Schema, history: exp.Table, *, place: Place) -> exp.Query:
+    """What a form other than CHANGES is, over the history of a relation of this schema."""
+    match asked.form:
+        case "UNPIVOT_CHANGES":
+            return unpivoted(asked, schema, history, place=place)
+        case "VERSIONS":
+            return versions(asked, schema, history, place=place)
+    return with_deleted(asked, schema, history, place=place)
 
 
 def unpivoted(asked: Asked, schema: Schema, history: exp.Table, *, place: Place) -> exp.Query:
@@ -135,3 +155,78 @@ def _is_one(op: exp.Expr, *letters: str) -> exp.Expr:
 
 def _part(image: str, name: str) -> exp.Expr:
     return exp.Dot(this=exp.column(image), expression=exp.to_identifier(name))
+
+
+_ROW, _GONE, _AT, _SEQUENCE = "row", "gone", "at", "sequence"
+
+
+def versions(asked: Asked, schema: Schema, history: exp.Table, *, place: Place) -> exp.Query:
+    """Each version of each row, from when and up to when it was true (a slowly changing dimension of type 2)."""
+    key = [_found(name, schema, place) for name in asked.key]
+    by = [exp.column(f"k{number}") for number in range(len(key))]
+    following = exp.Window(
+        this=exp.func("LEAD", exp.column(_AT)),
+        partition_by=by,
+        order=exp.Order(
+            expressions=[exp.Ordered(this=exp.column(_SEQUENCE)), exp.Ordered(this=exp.column("half"))]
+        ),
+    )
+    timed = exp.select(exp.column(_ROW), exp.column(_GONE), exp.column(_AT), exp.alias_(following, "until"))
+    inner = timed.from_(_told(key, history).subquery("told")).subquery("timed")
+    items = [exp.alias_(_part(_ROW, name), name, quoted=True) for name in schema.names]
+    items += [
+        exp.alias_(exp.column(_AT), "valid_from"),
+        exp.alias_(exp.column("until"), "valid_to"),
+        exp.alias_(exp.Is(this=exp.column("until"), expression=exp.Null()), "is_current"),
+    ]
+    return exp.select(*items).from_(inner).where(exp.not_(exp.column(_GONE)))
+
+
+def with_deleted(asked: Asked, schema: Schema, history: exp.Table, *, place: Place) -> exp.Query:
+    """The last version of every row there ever was; those that are gone are marked (soft deletes)."""
+    key = [_found(name, schema, place) for name in asked.key]
+    by = [exp.column(f"k{number}") for number in range(len(key))]
+    state = exp.func("STRUCT", exp.column(_ROW), exp.column(_GONE), exp.column(_AT), dialect="spark")
+    order = exp.func("STRUCT", exp.column(_SEQUENCE), exp.column("half"), dialect="spark")
+    last = exp.alias_(exp.Anonymous(this="MAX_BY", expressions=[state, order]), "last")
+    inner = (
+        exp.select(*by, last).from_(_told(key, history).subquery("told")).group_by(*[c.copy() for c in by])
+    )
+    row = exp.Dot(this=exp.column("last"), expression=exp.to_identifier(_ROW))
+    gone, at = (exp.Dot(this=exp.column("last"), expression=exp.to_identifier(n)) for n in (_GONE, _AT))
+    items = [
+        exp.alias_(exp.Dot(this=row.copy(), expression=exp.to_identifier(name)), name, quoted=True)
+        for name in schema.names
+    ]
+    items += [
+        exp.alias_(gone.copy(), "is_deleted"),
+        exp.alias_(exp.case().when(gone.copy(), at.copy()), "deleted_at"),
+    ]
+    return exp.select(*items).from_(inner.subquery("latest"))
+
+
+def _told(key: list[str], history: exp.Table) -> exp.Query:
+    """For each key what it came to be and when: a row, or that it is gone; `half` orders what one change did."""
+    op, come, gone = exp.column("op"), exp.true(), exp.false()
+    moved = exp.not_(
+        exp.and_(*[exp.NullSafeEQ(this=_part("before", k), expression=_part("after", k)) for k in key])
+    )
+    left = exp.or_(_is_one(op, "d"), exp.and_(_is_one(op, "u"), moved))
+    parts = (
+        _half("before", key, is_gone=come, half=0).where(left),
+        _half("after", key, is_gone=gone, half=1).where(_is_one(op, "c", "r", "u")),
+    )
+    return exp.union(*[part.from_(history.copy()) for part in parts], distinct=False, copy=False)
+
+
+def _half(image: str, key: list[str], *, is_gone: exp.Expr, half: int) -> exp.Select:
+    # First rows were never committed before our eyes; they are as old as their coming.
+    at = exp.func("COALESCE", exp.column("committed_at"), exp.column("appended_at"))
+    return exp.select(
+        *[exp.alias_(_part(image, name), f"k{number}") for number, name in enumerate(key)],
+        exp.alias_(exp.column(image), _ROW),
+        exp.alias_(is_gone, _GONE),
+        exp.alias_(at, _AT),
+        exp.column(_SEQUENCE),
+        exp.alias_(exp.Literal.number(half), "half"),
+    )

@@ -137,75 +137,6 @@ def test_the_three_questions_have_their_answers(database: Database, folder: Path
     assert database.run(most.format(" and change_field = 'holding_stock'")) == [("SP500",)]
 
 
-def test_changes_are_told_with_what_was_before(database: Database, folder: Path) -> None:
-    """The table's log has only keys of old rows: what they were is looked up."""
-    database.run(
-        "CREATE TABLE keyed (id int PRIMARY KEY, v text); INSERT INTO keyed VALUES (1, 'a'), (2, 'b')"
-    )
-    text = (
-        source(database, "keyed", TEXTS)
-        + "CREATE VIEW told AS SELECT op, c.before.id AS old_id, c.before.v AS old, c.after.id AS new_id,"
-        " c.after.v AS new, transaction_id FROM CHANGES(keyed) AS c;\n"
-        + "CREATE VIEW ops AS SELECT op, COUNT(*) AS n FROM CHANGES(keyed) GROUP BY op;\n"
-    )
-    with pipeline(text, folder) as running:
-        running.run_once()
-        database.together("INSERT INTO keyed VALUES (3, 'c')", "UPDATE keyed SET v = 'x' WHERE id = 1")
-        database.run("UPDATE keyed SET v = 'y' WHERE id = 1")
-        database.run("UPDATE keyed SET id = 9 WHERE id = 2")
-        running.run_once()
-        database.run("DELETE FROM keyed WHERE id = 1")
-        database.run("INSERT INTO keyed VALUES (1, NULL)")
-        database.run("TRUNCATE keyed")
-        database.run("INSERT INTO keyed VALUES (9, 'z')")
-        running.run_once()
-        found, ops = rows(running, "told"), rows(running, "ops")
-    assert Counter({row[:5]: count for row, count in found.items()}) == Counter(
-        [
-            ("r", None, None, 1, "a"),
-            ("r", None, None, 2, "b"),
-            ("c", None, None, 3, "c"),
-            ("u", 1, "a", 1, "x"),
-            ("u", 1, "x", 1, "y"),
-            ("u", 2, "b", 9, "b"),
-            ("d", 1, "y", None, None),
-            ("c", None, None, 1, None),
-            ("d", 3, "c", None, None),
-            ("d", 9, "b", None, None),
-            ("d", 1, None, None, None),
-            ("c", None, None, 9, "z"),
-        ]
-    )
-    names = {row[:5]: row[5] for row in found}
-    assert names["c", None, None, 3, "c"] == names["u", 1, "a", 1, "x"] != names["u", 1, "x", 1, "y"]
-    assert ops == Counter([("r", 2), ("c", 3), ("u", 3), ("d", 4)])
-
-
-def test_a_view_has_a_history_too(database: Database, folder: Path) -> None:
-    database.run(
-        "CREATE TABLE keyed (id int PRIMARY KEY, v text); INSERT INTO keyed VALUES (1, 'a'), (2, 'a')"
-    )
-    text = (
-        source(database, "keyed", TEXTS)
-        + "CREATE VIEW counts AS SELECT v, COUNT(*) AS n FROM keyed GROUP BY v;\n"
-        + "CREATE VIEW told AS SELECT op, c.before AS old, c.after AS new FROM CHANGES(counts) AS c;\n"
-    )
-    with pipeline(text, folder) as running:
-        running.run_once()
-        database.run("INSERT INTO keyed VALUES (3, 'a')")
-        running.run_once()
-        found = running.rows("told").to_pylist()
-    told = [(row["op"], row["old"], row["new"]) for row in found]
-    assert sorted(told, key=repr) == sorted(
-        [
-            ("r", None, {"v": "a", "n": 2}),
-            ("d", {"v": "a", "n": 2}, None),
-            ("c", None, {"v": "a", "n": 3}),
-        ],
-        key=repr,
-    )
-
-
 def event(number: int, op: str, *, before: Any = None, after: Any = None) -> bytes:
     """A change event as Debezium writes it, without its schema."""
     where = {"connector": "postgresql", "sequence": f'["{number - 1}","{number}"]', "txId": 700 + number}
@@ -256,6 +187,8 @@ def test_events_that_come_twice_are_told_once(kafka: SharedKafka, folder: Path) 
         ("UNPIVOT_CHANGES(keyed)", "UNPIVOT_CHANGES needs KEY and FIELDS"),
         ("UNPIVOT_CHANGES(keyed, KEY(id), FIELDS(w))", 'column "w" does not exist'),
         ("UNPIVOT_CHANGES(keyed, KEY(id), FIELD(v))", "does not know 'FIELD(v)'"),
+        ("VERSIONS(keyed)", "VERSIONS needs KEY"),
+        ("WITH_DELETED(keyed, FIELDS(v))", "WITH_DELETED does not know 'FIELDS(v)'"),
     ],
 )
 def test_a_wrong_call_is_named(folder: Path, call: str, message: str) -> None:
