@@ -56,7 +56,7 @@ def writing(database: Database) -> Iterator[None]:
                     "COMMIT",
                 ):
                     cursor.execute(statement)
-                if number % 100 == 0:
+                if number % 7 == 0:
                     cursor.execute("FLUSH BINARY LOGS")
                 stop.wait(0.001)
         client.close()

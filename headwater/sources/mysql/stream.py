@@ -16,7 +16,7 @@ from headwater.log.transactions import Collector
 from headwater.sources.mysql import statements
 from headwater.sources.mysql.dump import Dump
 from headwater.sources.mysql.layouts import Layouts
-from headwater.sources.mysql.places import Gtids, Place
+from headwater.sources.mysql.places import Gtids, Place, file_of
 from headwater.sources.mysql.resume import ANEW, COLUMNS, PLACE, SEEN
 from headwater.sources.mysql.tables import Tables
 
@@ -233,7 +233,8 @@ class Stream:
         self._parts, self._first_commit = [], 0.0
         self._log.seq = taken.seq
         facts = {
-            PLACE: f"{self._file}:{taken.last & (1 << 40) - 1}",
+            # The next file may have begun since.
+            PLACE: str(file_of(taken.last, self._shift, self._file)),
             SEEN: str(self._seen),
             COLUMNS: self._tables.definitions.to_text(),
         }
