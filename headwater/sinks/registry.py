@@ -6,6 +6,7 @@ from headwater.errors import Place
 from headwater.options import SINKS, find_connector
 from headwater.sinks.base import SinkType
 from headwater.sinks.blackhole import BLACKHOLE
+from headwater.sinks.filesystem.sink import FILESYSTEM
 from headwater.sinks.jdbc.sink import JDBC
 from headwater.sinks.kafka.sink import KAFKA, UPSERT_KAFKA
 from headwater.sinks.print import PRINT
@@ -15,6 +16,7 @@ from headwater.sinks.values import VALUES
 SINK_TYPES: dict[str, SinkType] = {
     "blackhole": BLACKHOLE,
     **SEARCH_TYPES,
+    "filesystem": FILESYSTEM,
     "jdbc": JDBC,
     "kafka": KAFKA,
     "print": PRINT,
