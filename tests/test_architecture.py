@@ -52,13 +52,12 @@ JUNK = ("utils", "util", "common", "helpers", "helper", "misc")
 
 INNER_IMPORTS = {
     # (module, what it imports inside a function): why it cannot stand at the top
-    ("headwater.cli.main", "headwater.cli.run"): "--help answers at once, without Spark",
-    ("headwater.cli.main", "headwater.cli.inspect"): "--help answers at once, without Spark",
     ("headwater.cli.main", "headwater.cli.demo"): "--help answers at once, without Postgres",
-    ("headwater.cli.main", "headwater.cli.demo_watch"): "--help answers at once, without Spark",
+    **{
+        ("headwater.cli.main", f"headwater.cli.{name}"): "--help answers at once, without Spark"
+        for name in ("run", "inspect", "demo_watch", "demo_kafka", "demo_outbox", "demo_star", "demo_audit")
+    },
     ("headwater.cli.main", "headwater.cli.services"): "--help answers at once, without Kafka's client",
-    ("headwater.cli.main", "headwater.cli.demo_kafka"): "--help answers at once, without Spark",
-    ("headwater.cli.main", "headwater.cli.demo_outbox"): "--help answers at once, without Spark",
     ("headwater.cli.main", "headwater.cli.connect"): "--help answers at once, without a client of HTTP",
     ("headwater.cli.main", "headwater.cli.topics"): "--help answers at once, without a client of Kafka",
     ("headwater.cli.main", "headwater.cli.tail"): "--help answers at once, without a client of Kafka",

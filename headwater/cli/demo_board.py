@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -19,6 +20,7 @@ from headwater.cli.progress import NOTES, words
 from headwater.cli.tail_view import STYLES, shown, shown_text
 from headwater.cli.view import Answers, Began
 from headwater.demo.feeds import Said
+from headwater.demo.looks import Look
 from headwater.demo.together import News
 from headwater.runtime.facts import BatchDone
 from headwater.sources.base import Report
@@ -37,6 +39,8 @@ class Scene:
     head: str
     laid_out: Callable[[Rows], Rows] = lambda rows: rows
     newest_first: bool = False
+    newest_only: bool = False
+    """The rows are not all there are: one that is not among them any more may still be there."""
 
 
 class Board:
@@ -51,6 +55,7 @@ class Board:
         self._began = Began()
         self._sheet = Sheet(scene.head, newest_first=scene.newest_first)
         self._count = 0
+        self._facts: Mapping[str, Any] = {}
         self._events: deque[Text] = deque(maxlen=EVENTS)
         self._read: deque[tuple[float, int]] = deque()
         self._frame = Frame()
@@ -107,6 +112,11 @@ class Board:
         self._sheet.follow(self._scene.laid_out(rows), self._clock())
         self.shown = self.shown or bool(rows)
 
+    def look(self, look: Look) -> None:
+        """Show what somebody saw who looked at the target; called by another thread."""
+        self._facts = look.facts
+        self.rows(look.rows)
+
     def say(self, text: str) -> None:
         """Print it above the tables."""
         self._console.print(Text(text))
@@ -129,7 +139,8 @@ class Board:
         drawn: list[RenderableType] = [
             Text.assemble((f" {self._scene.title} ", "bold reverse"), "  ", self._head(now)),
             *self._events_drawn(),
-            Text.assemble(("out ", "dim"), self._scene.place, (f"  {_counted(self._count)}", "dim")),
+            Text.assemble(("out ", "dim"), self._scene.place, (f"  {self._how_many()}", "dim")),
+            *self._facts_drawn(),
         ]
         if len(self._sheet):
             # The table's own lines, one for how many more there are, the last one, and one to spare for the head.
@@ -145,6 +156,20 @@ class Board:
         named = Text.assemble(("in  ", "dim"), "topic ", ", ".join(self._scene.topics))
         return [named, *events, *(Text("") for _ in range(EVENTS - len(events)))]
 
+    def _how_many(self) -> str:
+        if self._scene.newest_only and self._count:
+            return "the newest rows"
+        return _counted(self._count)
+
+    def _facts_drawn(self) -> list[Text]:
+        """A line for each fact, the answers below each other."""
+        facts = self._facts
+        wide = max(map(len, facts), default=0)
+        return [
+            Text.assemble((f"    {name:<{wide}}  ", "dim"), (fact_text(value), "bold"), no_wrap=True)
+            for name, value in facts.items()
+        ]
+
     def _head(self, now: float) -> Text:
         if self._frame.last is None and self._is_new:
             return Text.assemble(FIRST_WORDS, (f"  {now - self._opened:.0f} s", "dim"))
@@ -153,6 +178,13 @@ class Board:
 
 def _counted(rows: int) -> str:
     return f"{rows:,} {'row' if rows == 1 else 'rows'}" if rows else "nothing yet"
+
+
+def fact_text(value: object) -> str:
+    """A fact as people read it: `1,234`, `SP500`, nothing yet."""
+    return (
+        "nothing yet" if value is None else f"{value:,}" if isinstance(value, int) else shown_text(str(value))
+    )
 
 
 def event_line(said: Said) -> Text:

@@ -10,12 +10,13 @@ from typing import Any, Protocol, TextIO
 from rich.console import Console
 
 from headwater.cli.cells import cell_text
-from headwater.cli.demo_board import Board, Scene, event_line
+from headwater.cli.demo_board import Board, Scene, event_line, fact_text
 from headwater.cli.demo_parts import FIRST_WORDS, PartLines, reported
 from headwater.cli.demo_sheet import Rows
 from headwater.cli.live import step_seconds
 from headwater.cli.view import Answers, Began, View
 from headwater.demo.feeds import Said
+from headwater.demo.looks import Look
 from headwater.demo.together import News
 from headwater.runtime.facts import BatchDone
 from headwater.sources.base import Report
@@ -35,6 +36,9 @@ class DemoView(View, Protocol):
 
     def rows(self, rows: Rows) -> None:
         """The rows that came out, all of them; called by another thread."""
+
+    def look(self, look: Look) -> None:
+        """What somebody saw who looked at the target; called by another thread."""
 
     def ending(self) -> None:
         """The pipeline has stopped, the services are about to."""
@@ -59,6 +63,7 @@ class DemoLines:
         self._parts = PartLines(notes)
         self._began = Began()
         self._rows: dict[Any, Any] = {}
+        self._facts: Mapping[str, Any] = {}
         self._lock = threading.Lock()
 
     def news(self, news: News) -> None:
@@ -93,14 +98,22 @@ class DemoLines:
 
     def rows(self, rows: Rows) -> None:
         """Write what is new and what is gone; rows that were there before the pipeline began come first, as new."""
-        lines = [] if self.shown else [f"{self._scene.place}: {len(rows):,} rows"] if rows else []
+        count = "the newest rows" if self._scene.newest_only else f"{len(rows):,} rows"
+        lines = [] if self.shown else [f"{self._scene.place}: {count}"] if rows else []
         for key in sorted({*self._rows, *rows}, key=str):
             before, now = self._rows.get(key), rows.get(key)
-            if before != now:
+            if before != now and not (now is None and self._scene.newest_only):
                 lines += [f"{sign} {_row_text(row)}" for sign, row in (("-", before), ("+", now)) if row]
         self._rows = dict(rows)
         self._write(self._out, *lines)
         self.shown = self.shown or bool(rows)
+
+    def look(self, look: Look) -> None:
+        """Write the facts that are other ones than before, and what is new."""
+        changed = {name: value for name, value in look.facts.items() if self._facts.get(name, ...) != value}
+        self._facts = look.facts
+        self._write(self._out, *(f"{name}: {fact_text(value)}" for name, value in changed.items()))
+        self.rows(look.rows)
 
     def say(self, text: str) -> None:
         """Print it as it is."""

@@ -87,6 +87,14 @@ def dispatch_demo(given: argparse.Namespace) -> int:
             from headwater.cli.demo_outbox import outbox_command
 
             return outbox_command(given)
+        case "star":
+            from headwater.cli.demo_star import star_command
+
+            return star_command(given)
+        case "audit":
+            from headwater.cli.demo_audit import audit_command
+
+            return audit_command(given)
         case _:
             from headwater.cli.demo import demo_command
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 Commands = argparse._SubParsersAction  # argparse has no public name for what add_subparsers gives
 
-DEMOS = ("claims", "claims-kafka", "outbox")
+DEMOS = ("claims", "claims-kafka", "outbox", "star", "audit")
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -20,16 +20,27 @@ def add_demo(commands: Commands[argparse.ArgumentParser]) -> None:
     _add_claims(which)
     _add_claims_kafka(which)
     _add_outbox(which)
-    psql = which.add_parser("psql", help="a client on the running demo's database")
-    psql.add_argument("name", choices=DEMOS, help="which demo")
-    psql.add_argument("-c", dest="sql", metavar="SQL", help="run this and exit; without: a prompt, or stdin")
-    _add_state(psql)
+    _add_star(which)
+    _add_audit(which)
+    _add_clients(which)
     generate = which.add_parser("generate", help="make the demo's tables and change them, without a view")
     generate.add_argument("name", choices=("claims",), help="which demo")
     generate.add_argument("--uri", metavar="URI", help="your own Postgres (default: the running demo's)")
     generate.add_argument("--rows", type=int, metavar="N", help="stop after so many changed rows")
     generate.add_argument("--every", type=duration, default=0.5, metavar="TIME", help="pause (default: 0.5s)")
     _add_state(generate)
+
+
+def _add_clients(which: Commands[argparse.ArgumentParser]) -> None:
+    psql = which.add_parser("psql", help="a client on the running demo's database")
+    psql.add_argument("name", choices=DEMOS, help="which demo")
+    mysql = which.add_parser("mysql", help="a client on the running demo's MySQL or MariaDB")
+    mysql.add_argument("name", choices=("star",), help="which demo")
+    for client in (psql, mysql):
+        client.add_argument(
+            "-c", dest="sql", metavar="SQL", help="run this and exit; without: a prompt, or stdin"
+        )
+        _add_state(client)
 
 
 def _add_claims(which: Commands[argparse.ArgumentParser]) -> None:
@@ -54,6 +65,23 @@ def _add_outbox(which: Commands[argparse.ArgumentParser]) -> None:
     outbox = which.add_parser("outbox", help="orders told in messages of the log, over Debezium and Kafka")
     _add_play(outbox)
     outbox.add_argument("--no-kafka", action="store_true", help="straight from the log, Postgres alone")
+
+
+def _add_star(which: Commands[argparse.ArgumentParser]) -> None:
+    star = which.add_parser(
+        "star", help="a shop on MySQL and its star schema in Postgres, whole at any moment"
+    )
+    _add_play(star)
+    star.add_argument("--no-kafka", action="store_true", help="straight from the server's log, without Kafka")
+    star.add_argument("--mariadb", action="store_true", help="the shop is on MariaDB")
+
+
+def _add_audit(which: Commands[argparse.ArgumentParser]) -> None:
+    audit = which.add_parser(
+        "audit", help="each changed field of each change at a bank as a row, for questions"
+    )
+    _add_play(audit)
+    audit.add_argument("--no-kafka", action="store_true", help="straight from the log, Postgres alone")
 
 
 def _add_play(parser: argparse.ArgumentParser) -> None:

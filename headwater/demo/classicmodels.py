@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 SEED = 20240304
@@ -160,10 +160,11 @@ def make_tables(connection: Any) -> bool:
 class Clerk:
     """Works on all five tables, one transaction at a time: orders come, change and go, with all that belongs to them."""
 
-    def __init__(self, connection: Any, seed: int = SEED) -> None:
+    def __init__(self, connection: Any, seed: int = SEED, *, last: int | None = None) -> None:
+        """Numbers that are given out follow `last`, or one that belongs to the seed."""
         connection.autocommit(False)
         self._connection, self._dice = connection, random.Random(seed)
-        self._next = 20_000 + seed % 1000 * 1000
+        self._next = 20_000 + seed % 1000 * 1000 if last is None else last
 
     def work(self, most: int = 1) -> int:
         """One transaction of some kind."""
@@ -177,6 +178,13 @@ class Clerk:
                 self._renumbered,
             )
         )
+        return self._done(kind)
+
+    def sell(self) -> int:
+        """An order comes, as the first one does."""
+        return self._done(self._new_order)
+
+    def _done(self, kind: Callable[[Any], None]) -> int:
         with self._connection.cursor() as cursor:
             kind(cursor)
         self._connection.commit()
@@ -231,7 +239,8 @@ class Clerk:
             "UPDATE orders SET status = %s WHERE customerNumber = %s", (self._dice.choice(STATUSES), number)
         )
         cursor.execute(
-            "UPDATE productlines SET textDescription = concat('~', textDescription) WHERE productLine = %s",
+            "UPDATE productlines SET textDescription = left(concat('~', textDescription), 4000)"
+            " WHERE productLine = %s",
             (self._dice.choice(LINES),),
         )
 

@@ -18,8 +18,8 @@ def packaged(name: str) -> str:
     return resources.files("headwater.demo").joinpath(name).read_text(encoding="utf-8")
 
 
-def sql_file(name: str, ports: Ports) -> str:
-    """A SQL file with the demo's addresses; every other word stays as it is."""
+def sql_file(name: str, ports: Ports, *, more: Mapping[str, str] | None = None) -> str:
+    """A SQL file with the demo's addresses, and with some words in the place of others; all else stays as it is."""
     text = packaged(name)
     for old, new in {
         "//postgres:5432/": f"//{HOST}:{ports.postgres}/",
@@ -28,6 +28,7 @@ def sql_file(name: str, ports: Ports) -> str:
         "'kafka:9092'": f"'{ports.broker}'",
         "'properties.bootstrap.servers' = ''": f"'properties.bootstrap.servers' = '{ports.broker}'",
         "http://elasticsearch:9200": ports.search,
+        **(more or {}),
     }.items():
         text = text.replace(old, new)
     return text

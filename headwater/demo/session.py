@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,11 +49,7 @@ class DemoFolder:
         """The address of the running demo's database."""
         uri = running_uri(self.database)
         if uri is None:
-            raise ServiceError(
-                "the demo is not running",
-                detail=f"No Postgres runs in {self.database}.",
-                hint=f"Start it in another terminal with: headwater demo {self.name}",
-            )
+            raise not_running(self, "Postgres")
         return uri
 
     @property
@@ -92,6 +88,15 @@ class DemoFolder:
         return ServiceError("the demo is running already", detail=f"It runs in {self.path}.", hint=hint)
 
 
+def not_running(folder: DemoFolder, service: str) -> ServiceError:
+    """Who asks for a service of a demo is told that the demo does not run."""
+    return ServiceError(
+        "the demo is not running",
+        detail=f"No {service} runs in {folder.path}.",
+        hint=f"Start it in another terminal with: headwater demo {folder.name}",
+    )
+
+
 def demo_folder(name: str, path: Path | None) -> DemoFolder:
     """The folder of a demo, its usual one unless told otherwise."""
     return DemoFolder(path or Path(".headwater") / f"demo-{name}", name)
@@ -127,14 +132,16 @@ class Generator(Background):
         every: float,
         rows: int | None = None,
         worker: Callable[[Any], Worker] = Office,
+        connect: Callable[[str], AbstractContextManager[Any]] = connected,
     ) -> None:
         super().__init__("demo generator")
         self.changed = 0
-        self._uri, self._every, self._rows, self._worker = uri, every, rows, worker
+        self._uri, self._every, self._rows = uri, every, rows
+        self._worker, self._connect = worker, connect
 
     def work(self) -> None:
         """Change rows until it is stopped."""
-        with connected(self._uri) as connection:
+        with self._connect(self._uri) as connection:
             worker = self._worker(connection)
             while not self._ended.is_set() and self._left() > 0:
                 self.changed += worker.work(self._left())

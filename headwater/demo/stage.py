@@ -6,14 +6,15 @@ Saved progress, connectors and topics name the addresses they belong to, so a de
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
 from headwater.demo.session import DemoFolder
 from headwater.demo.together import Part
-from headwater.services.connect import ConnectWorker
+from headwater.errors import UsageError
+from headwater.services.connect import PLUGINS, ConnectWorker
 from headwater.services.kafka import KafkaServer
 from headwater.services.opensearch import FREE_PORTS, OpenSearchServer
 from headwater.services.ports import HOST, free_port_between
@@ -32,6 +33,8 @@ class Ports:
     kafka: int
     connect: int
     opensearch: int
+    mysql: int = 0
+    """MySQL's or MariaDB's; 0 in a folder that was begun before there were demos with one."""
 
     @property
     def broker(self) -> str:
@@ -71,13 +74,25 @@ def begin_notes(folder: DemoFolder, variant: str = "") -> Notes:
     found = notes_of(folder)
     if found is not None:
         return found
-    taken = {name: free_port_between(*PORTS) for name in ("postgres", "kafka", "connect")}
+    taken = {name: free_port_between(*PORTS) for name in ("postgres", "kafka", "connect", "mysql")}
     notes = Notes(Ports(**taken, opensearch=free_port_between(*FREE_PORTS)), variant)
     # Moved into place, so that a start that is interrupted here leaves all or nothing.
     fresh = folder.path / "demo.json.new"
     fresh.write_text(json.dumps(asdict(notes), indent=2))
     fresh.replace(folder.path / "demo.json")
     return notes
+
+
+def begin_variant(folder: DemoFolder, variant: str) -> Notes:
+    """The notes of a demo that comes in several variants; its folder belongs to the one it was begun with."""
+    notes = begin_notes(folder, variant)
+    if notes.variant == variant:
+        return notes
+    raise UsageError(
+        f"this demo was begun {notes.variant}",
+        detail=f"What was written and how far it came in {folder.path} belongs to that, and not to one {variant}.",
+        hint="Begin anew with --fresh, or give this one a folder of its own with --state DIR.",
+    )
 
 
 class Database(PostgresServer):
@@ -120,10 +135,12 @@ def kafka_part(folder: DemoFolder, ports: Ports) -> Part:
     return Part("kafka", Served(KafkaServer(folder.path / "kafka", ports.kafka), ports.broker))
 
 
-def connect_part(folder: DemoFolder, ports: Ports) -> Part:
+def connect_part(
+    folder: DemoFolder, ports: Ports, *, database: str = "postgres", plugins: Sequence[str] = PLUGINS
+) -> Part:
     """The demo's Connect worker with Debezium; it stops before the database whose log it reads."""
-    worker = ConnectWorker(folder.path / "connect", ports.connect, kafka=ports.broker)
-    return Part("connect", Served(worker, ports.worker), needs=("postgres", "kafka"))
+    worker = ConnectWorker(folder.path / "connect", ports.connect, kafka=ports.broker, plugins=plugins)
+    return Part("connect", Served(worker, ports.worker), needs=(database, "kafka"))
 
 
 def opensearch_part(folder: DemoFolder, ports: Ports) -> Part:

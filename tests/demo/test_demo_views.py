@@ -13,11 +13,14 @@ from headwater.cli.demo_lines import DemoLines
 from headwater.cli.demo_parts import PartBars, PartLines
 from headwater.cli.demo_sheet import Sheet, crosstab
 from headwater.demo.feeds import Said
+from headwater.demo.looks import Look
 from headwater.demo.together import News
 from headwater.log.positions import Cut, Position
 from headwater.runtime.facts import BatchDone
 
 SCENE = Scene("pets", ("pets.claims",), "index costs", "id")
+
+NEWEST = Scene("pets", (), "table pets", "id", newest_only=True)
 
 DOCUMENTS = {
     "A_X": {"who": "Ann", "what": "cat", "cost": 3.0},
@@ -145,6 +148,40 @@ def test_lines_can_be_added_up() -> None:
         "- who=Ann",
     ]
     assert notes.getvalue() == "batch 4: 3 rows, cut 12, lag 0.75 s, step 0.50 s\n"
+
+
+def test_the_board_shows_facts_above_the_newest_rows() -> None:
+    console = screen()
+    board = Board(console, NEWEST)
+    board.look(Look({"all": 1234, "most": "A\nB", "least": None}, {9: {"who": "Ann"}}))
+    assert board.shown
+    assert drawn(console, board.picture())[1:7] == [
+        "out table pets  the newest rows",
+        "    all    1,234",
+        "    most   A\\nB",
+        "    least  nothing yet",
+        "╭────┬─────╮",
+        "│ id │ who │",
+    ]
+
+
+def test_lines_tell_facts_that_changed_and_rows_that_are_new() -> None:
+    out = io.StringIO()
+    lines = DemoLines(NEWEST, out, io.StringIO())
+    lines.look(Look({"all": 1, "most": None}, {1: {"who": "Ann"}}))
+    lines.look(Look({"all": 2, "most": None}, {2: {"who": "Bob"}}))
+    lines.look(Look({"all": 2, "most": "Bob"}, {2: {"who": "Eve"}}))
+    assert out.getvalue().splitlines() == [
+        "all: 1",
+        "most: nothing yet",
+        "table pets: the newest rows",
+        "+ who=Ann",
+        "all: 2",
+        "+ who=Bob",
+        "most: Bob",
+        "- who=Bob",
+        "+ who=Eve",
+    ]
 
 
 def test_parts_say_each_thing_once_and_count_now_and_then() -> None:
