@@ -20,13 +20,13 @@ from headwater.errors import OptionError, SourceError
 from headwater.jdbc_url import Address, read_url, with_database
 from headwater.log.text_values import RAW
 from headwater.options import Secret, read_options
-from headwater.sources.base import SourceTable
+from headwater.sources.base import SourceTable, Unreachable
 from headwater.sources.jdbc.catalog import JdbcCatalogOptions, table_name, table_options
 from headwater.sources.jdbc.difference import difference, digests_of
 from headwater.sources.jdbc.mysql_types import array_of, column_of
 from headwater.sources.jdbc.options import JdbcSourceOptions, group_of, only_inserts, origin_of
 from headwater.sources.jdbc.refreshing import Refresher
-from headwater.sources.jdbc.server import Unreachable, not_connected
+from headwater.sources.jdbc.server import not_connected
 from tests.ends.postgres_world import schema, wait_for
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from headwater.errors import HeadwaterError, OptionError, SourceError
 from headwater.schema import Schema
-from headwater.sources.base import SourceTable
-from headwater.sources.jdbc.server import Unreachable
+from headwater.sources.base import SourceTable, Unreachable
 from headwater.sources.jdbc.source import describe
 from tests.ends.jdbc_world import declared, following, options
 from tests.ends.postgres_world import Database, schema

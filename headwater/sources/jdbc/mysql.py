@@ -17,13 +17,13 @@ from headwater.jdbc_url import Address
 from headwater.jdbc_url import tls_of as tls_of
 from headwater.nearest import nearest_hint
 from headwater.options import Secret
+from headwater.sources.base import Unreachable
 from headwater.sources.jdbc.mysql_types import array_of, column_of
 from headwater.sources.jdbc.server import (
     CONNECT_SECONDS,
     Chunk,
     Found,
     FoundColumn,
-    Unreachable,
     not_connected,
 )
 

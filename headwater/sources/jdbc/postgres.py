@@ -14,12 +14,12 @@ from psycopg2 import sql
 from headwater.errors import Place, SourceError
 from headwater.jdbc_url import Address
 from headwater.options import Secret
+from headwater.sources.base import Unreachable
 from headwater.sources.jdbc.server import (
     CONNECT_SECONDS,
     Chunk,
     Found,
     FoundColumn,
-    Unreachable,
     not_connected,
 )
 from headwater.sources.postgres.catalog import ServerColumn, find_table

@@ -6,9 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from headwater.sources.base import SourceTable
+from headwater.sources.base import SourceTable, Unreachable
 from headwater.sources.jdbc.reading import Stopped
-from headwater.sources.jdbc.server import Unreachable
 
 Refresh = Callable[[Sequence[SourceTable], bool], None]
 """Reads tables again; True wants a position even if nothing changed."""

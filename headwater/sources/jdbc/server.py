@@ -14,13 +14,9 @@ from headwater.log.text_values import can_read, typed_column
 from headwater.nearest import nearest_hint
 from headwater.options import Secret
 from headwater.schema import Column, Schema
-from headwater.sources.base import SourceTable
+from headwater.sources.base import SourceTable, Unreachable
 
 CONNECT_SECONDS = 10
-
-
-class Unreachable(SourceError):
-    """The server does not answer now; it may later."""
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from headwater.errors import SourceError
 from headwater.log.manifest import LoggedTable
 from headwater.log.store import LogWriter
 from headwater.sources.base import Report
+from headwater.sources.captured.continuity import check_log
 from headwater.sources.mysql.catalog import ServerTable, find_tables
 from headwater.sources.mysql.checks import Pair, check_server, check_table
 from headwater.sources.mysql.config import CaptureConfig, CaptureTable
 from headwater.sources.mysql.definitions import Definitions, Name
 from headwater.sources.mysql.options import EARLIEST, INITIAL, SNAPSHOT, SPECIFIC, TIMESTAMP
 from headwater.sources.mysql.places import FIRST, Gtids, Place
-from headwater.sources.mysql.resume import COLUMNS, PLACE, SEEN, SERVER, SHIFT, From, check_log, going_on
+from headwater.sources.mysql.resume import ANEW, COLUMNS, PLACE, SEEN, SERVER, SHIFT, From, going_on
 from headwater.sources.mysql.server import ServerFacts, end_of_log, files_of, gtids_at, zone_of
 from headwater.sources.mysql.snapshot import Progress, Snapshot
 
@@ -42,12 +43,13 @@ class Beginning:
 
     def run(self, definitions: Definitions) -> Begun:
         """Bring the log to where the stream can go on."""
-        check_log(self.config, self.log)
+        if not self.config.again:
+            check_log(self.log, self.config.after, notation="binlog", anew=ANEW)
         if self.config.startup != SNAPSHOT:
             check_server(self.cursor)
         pairs = self._find()
         new = self._new(pairs)
-        start = going_on(self.log, self.cursor, self.facts)
+        start = None if self._is_over else going_on(self.log, self.cursor, self.facts)
         if new:
             begun = self._take_up(new, shift=start.shift if start else 0, definitions=definitions)
             start = start or begun
@@ -109,7 +111,7 @@ class Beginning:
         }
         if self.log.manifest.recall(PLACE) is None:
             # Before the tables: whoever finds these knows where to go on.
-            for key, value in facts.items():
+            for key, value in {SERVER: self.facts.uuid, SHIFT: str(shift), **facts}.items():
                 self.log.manifest.remember(key, value)
         by_table: dict[str, CaptureTable] = {pair.declared.name: pair.declared for pair in new}
         for name, table in by_table.items():

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.errors import SourceError
-from headwater.log.positions import Position
 from headwater.log.store import LogWriter
-from headwater.sources.mysql.config import CaptureConfig
 from headwater.sources.mysql.places import BITS, Gtids, Place, file_number
 from headwater.sources.mysql.server import ServerFacts, end_of_log, files_of, purged
 
@@ -26,31 +24,6 @@ class From:
     place: Place | None
     seen: Gtids
     shift: int = 0
-
-
-def check_log(config: CaptureConfig, log: LogWriter) -> None:
-    """The log has everything after what the driver has done."""
-    if config.again:
-        return
-    trimmed, last = log.manifest.number("trimmed") or 0, log.last
-    if config.after is None and trimmed:
-        raise SourceError(
-            "the log no longer has its beginning",
-            detail=f"It was read and trimmed up to {_shown(trimmed)}, but nothing of it is in the state.",
-            hint=ANEW,
-        )
-    if config.after is not None and (last is None or config.after > last):
-        raise SourceError(
-            "the log ends before the state",
-            detail=f"The state stands at {_shown(config.after)}, the log at {_shown(last)}.",
-            hint=ANEW,
-        )
-    if config.after is not None and config.after < trimmed:
-        raise SourceError(
-            "the log no longer has what follows the state",
-            detail=f"The state stands at {_shown(config.after)}, the log begins after {_shown(trimmed)}.",
-            hint=ANEW,
-        )
 
 
 def going_on(log: LogWriter, cursor: Any, facts: ServerFacts) -> From | None:
@@ -113,7 +86,3 @@ def _at_another(log: LogWriter, cursor: Any, facts: ServerFacts, *, seen: Gtids)
 def _between(files: dict[str, int]) -> str:
     names = list(files)
     return f"{names[0]} to {names[-1]}" if names else "none"
-
-
-def _shown(value: int | None) -> str:
-    return "nothing" if value is None else str(Position(value, "binlog"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from headwater.errors import SourceError
 from headwater.log import binlog
@@ -61,8 +60,7 @@ class Stream:
                 self._handle(*event)
             except SourceError:
                 # What is complete before the event that cannot be followed is still told.
-                with suppress(SourceError):
-                    self._flush()
+                self._flush()
                 raise
 
     def _handle(self, header: Header, data: bytes) -> None:

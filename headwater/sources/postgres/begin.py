@@ -17,6 +17,7 @@ from headwater.log.manifest import LoggedTable
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.sources.base import Report
+from headwater.sources.captured.continuity import check_log
 from headwater.sources.postgres import server
 from headwater.sources.postgres.catalog import find_table
 from headwater.sources.postgres.checks import (
@@ -32,7 +33,7 @@ from headwater.sources.postgres.config import CaptureConfig, CaptureTable
 from headwater.sources.postgres.connect import connect, connect_replication
 from headwater.sources.postgres.messages import logged_messages, new_messages
 from headwater.sources.postgres.options import COMMITTED, INITIAL, SNAPSHOT
-from headwater.sources.postgres.resume import check_known, check_log, check_slot
+from headwater.sources.postgres.resume import ANEW, check_known, check_slot
 from headwater.sources.postgres.snapshot import Progress, Snapshot
 
 MADE_PUBLICATION = "made publication"
@@ -61,7 +62,8 @@ def begin(config: CaptureConfig, log: LogWriter, progress: Progress) -> tuple[Pa
     cursor = opened.cursor()
     undo: list[Callable[[], None]] = []
     try:
-        check_log(config, log)
+        if not config.again:
+            check_log(log, config.after, notation="lsn", anew=ANEW)
         if config.startup == SNAPSHOT:
             return _begin_without_stream(config, log, cursor, progress)
         begun = _check(config, log, cursor)

@@ -17,31 +17,6 @@ from headwater.sources.postgres.server import Slot, active_error, number
 ANEW = "Remove the state and the slot with 'headwater drop', then start anew: the tables are read again."
 
 
-def check_log(config: CaptureConfig, log: LogWriter) -> None:
-    """The log has everything after what the driver has done."""
-    if config.again:
-        return
-    trimmed, last = log.manifest.number("trimmed") or 0, log.last
-    if config.after is None and trimmed:
-        raise SourceError(
-            "the log no longer has its beginning",
-            detail=f"It was read and trimmed up to {_lsn(trimmed)}, but nothing of it is in the state.",
-            hint=ANEW,
-        )
-    if config.after is not None and (last is None or config.after > last):
-        raise SourceError(
-            "the log ends before the state",
-            detail=f"The state stands at {_lsn(config.after)}, the log at {_lsn(last)}.",
-            hint=ANEW,
-        )
-    if config.after is not None and config.after < trimmed:
-        raise SourceError(
-            "the log no longer has what follows the state",
-            detail=f"The state stands at {_lsn(config.after)}, the log begins after {_lsn(trimmed)}.",
-            hint=ANEW,
-        )
-
-
 def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, cursor: Any) -> None:
     """The slot is there, is free, and has not moved past what is durable with us."""
     durable = durable_position(log)
