@@ -23,11 +23,12 @@ from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, state_folder
 from headwater.schema import Schema
 from headwater.services.artifacts import fetch
+from headwater.services.class_archive import archive_options
 from headwater.services.java import java_home, stderr_to
 from headwater.sources.base import Report
 from headwater.sources.registry import SOURCE_TYPES
 from headwater.spark.engine import Engine
-from headwater.spark.session import open_session
+from headwater.spark.session import open_session, own_session, spark_classes
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
 from headwater.tables.state import State, remove_unnamed
@@ -38,14 +39,33 @@ HOME = Path(".headwater")
 def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listener) -> Pipeline:
     """Compile, connect and resume; nothing is changed anywhere if this raises."""
     script = parse_script(text, file)
-    name = pipeline_name(script, file)
+    said = {"name": pipeline_name(script, file), "script": text, "file": file}
+    return open_script(script, said, state=state, listener=listener)
+
+
+def open_script(
+    script: list[sql.Statement],
+    said: Mapping[str, str],
+    *,
+    state: Path | None,
+    listener: Listener,
+    jars: Sequence[Path] = (),
+) -> Pipeline:
+    """As `open_pipeline`, for statements that were read before.
+
+    `said` is kept: the pipeline's name, the text from which the statements can be read again, and its file.
+    If Spark has to be started, it gets these jars too.
+    """
+    name, text = said["name"], said["script"]
     # Spark is another process, and may have another working folder.
     folder, hidden = (state or HOME / name).absolute(), Hidden()
     listener = Discreet(listener, hidden)
     with hidden.watching(), ExitStack() as closing:
         check_declared(script, hidden)
         lock(folder, closing)
-        engine = open_engine(name, folder / "work", listener, jars=spark_jars(script, listener))
+        needed = list(dict.fromkeys([*spark_jars(script, listener), *jars]))
+        engine = open_engine(name, folder / "work", listener, jars=needed)
+        engine = replace(engine, spark=own_session(engine.spark, closing))
         program = with_name(compile_script(script, engine, hidden=hidden), name)
         progress = Progress(folder)
         closing.callback(progress.close)
@@ -54,14 +74,13 @@ def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listene
         if progress.planned_batch > progress.batch_id == 0 and progress.text("script") != text:
             raise _interrupted(progress, "the script")
         former = former_program(progress, engine, hidden) if progress.text("script") != text else None
-        said = {"name": name, "script": text, "file": file}
         if progress.text("script") is None:
             progress.keep_texts(said)  # before anything is made at the source, so that drop can find it
         pipeline = _resumed(program, engine, progress, listener, closing)
         pipeline.hidden = hidden
         if former is not None:
             forget_unread(former, by_source(program), progress, listener=listener)
-        progress.keep_texts(said | _destinations(program))
+        progress.keep_texts(dict(said) | _destinations(program))
         pipeline.closing = closing.pop_all()
         return pipeline
 
@@ -92,7 +111,9 @@ def open_engine(name: str, folder: Path, listener: Listener, *, jars: Sequence[P
     """Spark, with words while it starts."""
     listener.report(Report("spark", "starting Spark"))
     with stderr_to(folder.parent / "spark.log"):
-        session = open_session(java_home(), name=f"headwater {name}", jars=jars)
+        home = java_home()
+        kept = archive_options("spark", home, spark_classes())
+        session = open_session(home, name=f"headwater {name}", jars=jars, java_options=kept)
     listener.report(Report("spark", "starting Spark", 1, 1))
     return Engine(session, folder)
 

