@@ -98,7 +98,7 @@ def databases(scope: Scope, catalog: str, place: Place | None) -> Sequence[str]:
     if catalog == DEFAULT_CATALOG:
         return [DEFAULT_DATABASE]
     registered = scope.registered[catalog]
-    with placed(place), _worded(registered):
+    with placed(place), worded(registered):
         return registered.kind.databases(registered.options)
 
 
@@ -108,7 +108,7 @@ def tables(scope: Scope, catalog: str, database: str, place: Place | None) -> Se
         own = [r.name for r in scope.catalog if r.kind == "table" and r.name not in scope.outside]
         return own if database == DEFAULT_DATABASE else []
     registered = scope.registered[catalog]
-    with placed(place), _worded(registered):
+    with placed(place), worded(registered):
         try:
             return registered.kind.tables(registered.options, database)
         except SourceError:
@@ -117,7 +117,7 @@ def tables(scope: Scope, catalog: str, database: str, place: Place | None) -> Se
 
 
 @contextmanager
-def _worded(registered: Registered) -> Iterator[None]:
+def worded(registered: Registered) -> Iterator[None]:
     """Let hints speak of the options that were written, which are the catalog's."""
     try:
         yield
@@ -141,7 +141,7 @@ def outside_relation(scope: Scope, meant: Outside, place: Place | None) -> Relat
     if known is not None:
         return known
     try:
-        with _worded(scope.registered[meant.catalog]):
+        with worded(scope.registered[meant.catalog]):
             schema = scope.stored_schema(statement)
     except SourceError:
         check_database(scope, meant.catalog, meant.database, place)

@@ -14,6 +14,7 @@ from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
 from headwater.runtime.progress import Progress
 from headwater.sinks.base import Sink, SinkContext
+from headwater.sinks.lake.contract import Lake
 from headwater.sources.base import Report, Source, SourceContext, is_back, waits
 
 REPEAT_SECONDS = 60.0
@@ -68,7 +69,13 @@ class Ends:
 
 
 def open_ends(
-    program: Program, progress: Progress, report: Callable[[Report], None], *, cut: Cut, closing: ExitStack
+    program: Program,
+    progress: Progress,
+    report: Callable[[Report], None],
+    *,
+    cut: Cut,
+    closing: ExitStack,
+    lake: Lake | None = None,
 ) -> Ends:
     """Open the sinks, then start the sources where the cut says; what was started is undone if one fails.
 
@@ -76,7 +83,7 @@ def open_ends(
     """
     ends = Ends()
     for name, nodes in _by_sink(program).items():
-        context = SinkContext(_pipeline_name(program), waits=_told(report))
+        context = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake)
         sink = nodes[0].type.open([node.table for node in nodes], context)
         closing.callback(sink.close)
         with placed(nodes[0].table.place):

@@ -16,6 +16,7 @@ from headwater.runtime.ends import by_source, source_context
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.open import lock, open_engine, with_name
+from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress
 from headwater.runtime.verify import Difference, verify
@@ -77,9 +78,25 @@ def verify_state(state: Path, *, listener: Listener) -> list[Difference]:
 def drop_state(state: Path, *, listener: Listener) -> None:
     """Remove what a pipeline made: slots and publications at the source, then its folder."""
     with _saved(state, listener) as (program, _, _):
-        for name, tables in by_source(program).items():
-            context = source_context(program, state, name, listener.report)
-            tables[0].type.forget([table.table for table in tables], context)
+        _forget(program, state, listener)
+    _remove(state)
+
+
+def discard(pipeline: Pipeline) -> None:
+    """Close a pipeline that nobody goes on with, and remove what it made."""
+    pipeline.close()
+    with pipeline.hidden.watching():
+        _forget(pipeline.program, pipeline.folder, pipeline.listener)
+    _remove(pipeline.folder)
+
+
+def _forget(program: Program, state: Path, listener: Listener) -> None:
+    for name, tables in by_source(program).items():
+        context = source_context(program, state, name, listener.report)
+        tables[0].type.forget([table.table for table in tables], context)
+
+
+def _remove(state: Path) -> None:
     for name in OURS:
         path = state / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -25,9 +25,11 @@ from headwater.schema import Schema
 from headwater.services.artifacts import fetch
 from headwater.services.class_archive import archive_options
 from headwater.services.java import java_home, stderr_to
+from headwater.sinks.registry import SINK_TYPES
 from headwater.sources.base import Report
 from headwater.sources.registry import SOURCE_TYPES
 from headwater.spark.engine import Engine
+from headwater.spark.lake import SparkLake
 from headwater.spark.session import open_session, own_session, spark_classes
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
@@ -97,9 +99,10 @@ def pipeline_name(script: list[sql.Statement], file: str) -> str:
 
 
 def spark_jars(script: list[sql.Statement], listener: Listener) -> list[Path]:
-    """What Spark needs to read the sources of a script itself, fetched if it is not here yet."""
-    named = [s.options.get("connector") for s in script if isinstance(s, sql.CreateTable)]
-    wanted = {jars for name in named if name in SOURCE_TYPES for jars in SOURCE_TYPES[name].jars}
+    """What Spark needs to read or write tables of a script itself, fetched if it is not here yet."""
+    named = {s.options.get("connector") for s in script if isinstance(s, sql.CreateTable)}
+    wanted = {jars for name, kind in SOURCE_TYPES.items() if name in named for jars in kind.jars}
+    wanted |= {jars for name, kind in SINK_TYPES.items() if name in named for jars in kind.jars}
 
     def told(what: str, done: int, total: int) -> None:
         listener.report(Report("fetch", f"fetching {what}", done, total))
@@ -148,7 +151,8 @@ def _resumed(
     _report_catalog(program, progress, kept, listener)
     cut = _cut(program, progress, kept)
     _retire(program, progress, kept)
-    ends = open_ends(program, progress, listener.report, cut=cut, closing=closing)
+    lake = SparkLake(engine.spark)
+    ends = open_ends(program, progress, listener.report, cut=cut, closing=closing, lake=lake)
     progress.cut = cut
     beside = Engine(engine.spark, progress.folder / "compaction")
     beside.tidy()

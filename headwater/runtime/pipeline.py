@@ -19,7 +19,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.errors import placed
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.events import Delivery, Events, Messages
-from headwater.log.positions import Cut
+from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.decode import Decoder
@@ -114,10 +114,18 @@ class Pipeline:
 
     def run_once(self) -> None:
         """Process the snapshot and everything committed before this call, then return."""
-        with self.hidden.watching():
-            target = self.ends.now()
-        while self.pending or not self.ends.reached(self.progress.cut, target):
+        target = self.now()
+        while not self.has_reached(target):
             self.step(wait=0.2)
+
+    def now(self) -> Mapping[str, Position]:
+        """How far the sources have come."""
+        with self.hidden.watching():
+            return self.ends.now()
+
+    def has_reached(self, target: Mapping[str, Position]) -> bool:
+        """True if every answer is there and knows all that was committed before the target."""
+        return not self.pending and self.ends.reached(self.progress.cut, target)
 
     def close(self) -> None:
         """Stop reading, close the sinks, let the folder go. What is done stays done."""

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import Place
 from headwater.schema import Schema
+from headwater.sinks.lake.contract import Lake
 
 
 class Sink(Protocol):
@@ -64,6 +65,8 @@ class SinkContext:
     say: Callable[[str], None] = print
     waits: Callable[[str | None], None] = _unheard
     """Told why a write does not go on (`"opensearch at ... answers 503"`), and None when it does again."""
+    lake: Lake | None = None
+    """Opens tables that Spark writes; a pipeline has one."""
 
 
 @dataclass(frozen=True)
@@ -84,5 +87,7 @@ class SinkType:
     """
     family: str = ""
     """Connectors of equal family share one Sink for tables of equal group; without one each has its own."""
+    jars: tuple[str, ...] = ()
+    """Sets of packages that Spark needs to write its tables itself."""
     empty: str = ""
     """How a user empties its tables and takes back what it knows of the batches of `{pipeline}`: `delete ...`."""

@@ -9,12 +9,14 @@ from headwater.sinks.blackhole import BLACKHOLE
 from headwater.sinks.filesystem.sink import FILESYSTEM
 from headwater.sinks.jdbc.sink import JDBC
 from headwater.sinks.kafka.sink import KAFKA, UPSERT_KAFKA
+from headwater.sinks.lake.delta import DELTA
 from headwater.sinks.print import PRINT
 from headwater.sinks.search.sink import SEARCH_TYPES
 from headwater.sinks.values import VALUES
 
 SINK_TYPES: dict[str, SinkType] = {
     "blackhole": BLACKHOLE,
+    "delta": DELTA,
     **SEARCH_TYPES,
     "filesystem": FILESYSTEM,
     "jdbc": JDBC,

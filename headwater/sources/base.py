@@ -161,6 +161,42 @@ def only_inserts(kind: SourceType, options: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a server said of one statement: its rows, if it has any, and in words what it did."""
+
+    said: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    """As many as were asked for."""
+    count: int = 0
+    """How many rows there are, or were changed."""
+
+
+class Client(Protocol):
+    """A connection for plain SQL; each statement is committed unless a transaction was begun."""
+
+    dialect: str
+    """What sqlglot calls the server's SQL."""
+
+    def run(self, statement: str, limit: int) -> Outcome:
+        """Run one statement; a Refusal says what is wrong with it."""
+
+    def in_transaction(self) -> bool:
+        """True if a transaction was begun and not ended."""
+
+    def close(self) -> None:
+        """Leave; what is not committed is undone."""
+
+
+class Refusal(Exception):
+    """A server refuses a statement: what it says, and where in the statement, or near which words."""
+
+    def __init__(self, said: str, *, detail: str = "", hint: str = "", at: int | None = None) -> None:
+        super().__init__(said)
+        self.said, self.detail, self.hint, self.at = said, detail, hint, at
+
+
+@dataclass(frozen=True)
 class CatalogType:
     """What the registry knows of a kind of catalog: it shows the tables that a server already has."""
 
@@ -178,3 +214,5 @@ class CatalogType:
     """The WITH clause of a table, from that of the catalog, its database and its whole name."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What hints of its connector say of options, and what to say where only the catalog's are written."""
+    client: Callable[[Any], Client] | None = None
+    """A connection for SQL that is the server's own business; None if it takes none."""

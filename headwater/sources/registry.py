@@ -26,7 +26,15 @@ SOURCE_TYPES: dict[str, SourceType] = {
 CATALOG_TYPES: dict[str, CatalogType] = {"jdbc": JDBC_CATALOG}
 """Which catalogs there are, by the `'type'` of CREATE CATALOG."""
 
-ONLY_WRITTEN = ("blackhole", "elasticsearch-7", "elasticsearch-8", "filesystem", "opensearch", "print")
+ONLY_WRITTEN = (
+    "blackhole",
+    "delta",
+    "elasticsearch-7",
+    "elasticsearch-8",
+    "filesystem",
+    "opensearch",
+    "print",
+)
 """Connectors of the sinks that cannot be read; a test holds this against the sinks' own table."""
 
 

@@ -15,6 +15,8 @@ from pyspark import SparkContext
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
+from headwater.spark.lake import settings_at_start
+
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 SETTINGS = {
@@ -71,7 +73,7 @@ def open_session(
     # Workers must be of our own Python, whatever else is called python3 on the machine.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[*]").appName(name)
-    for key, value in SETTINGS.items():
+    for key, value in (SETTINGS | settings_at_start(jars)).items():
         builder = builder.config(key, value)
     builder = builder.config(
         JAVA_OPTIONS, " ".join([SETTINGS[JAVA_OPTIONS], *map(shlex.quote, java_options)])

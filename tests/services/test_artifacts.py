@@ -40,6 +40,8 @@ def test_the_sets_are_known_by_name() -> None:
         "kafka",
         "opensearch",
         "mysql",
+        "spark-delta",
+        "spark-iceberg",
         "spark-kafka",
         "debezium-postgres",
         "debezium-mysql",

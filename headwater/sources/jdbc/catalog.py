@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from headwater.errors import OptionError
 from headwater.jdbc_url import POSTGRES, Address, read_url, with_database
 from headwater.options import Secret, option, revealed
-from headwater.sources.base import CatalogType
-from headwater.sources.jdbc.options import KINDS, JdbcSourceOptions
+from headwater.sources.base import CatalogType, Client
+from headwater.sources.jdbc.options import KINDS, JdbcSourceOptions, address_of
+from headwater.sources.jdbc.plain import client_of
 from headwater.sources.jdbc.postgres import DEFAULT_SCHEMA
 from headwater.sources.jdbc.reading import moment_of
 
@@ -55,6 +56,12 @@ def tables(options: JdbcCatalogOptions, database: str) -> list[str]:
         return moment.tables()
 
 
+def client(options: JdbcCatalogOptions) -> Client:
+    """A connection to the default database, for plain SQL."""
+    plain = _options(options, options.default_database)
+    return client_of(address_of(plain), plain.password)
+
+
 def table_name(options: JdbcCatalogOptions, table: str) -> str:
     """The whole name of a table: without a schema, the one in `public` is meant."""
     is_bare = _address(options, "database").kind == POSTGRES and "." not in table
@@ -96,6 +103,7 @@ JDBC_CATALOG = CatalogType(
     tables=tables,
     table_name=table_name,
     table_options=table_options,
+    client=client,
     words={
         "the name after the last slash of the option 'url'": "the option 'default-database'",
         "'url'": "'base-url'",

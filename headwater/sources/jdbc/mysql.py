@@ -58,7 +58,8 @@ class MysqlMoment:
 
     def __init__(self, address: Address, password: Secret | None) -> None:
         self._address = address
-        self._connection = _connected(address, password)
+        # Only what is sent is converted: what comes stays text.
+        self._connection = connected(address, password, conv=pymysql.converters.encoders)
         with _told("the database"), self._connection.cursor() as cursor:
             for command in _BEGIN:
                 cursor.execute(command)
@@ -145,7 +146,8 @@ def _chunks(cursor: Any) -> Iterator[list[tuple[Any, ...]]]:
         yield rows
 
 
-def _connected(address: Address, password: Secret | None) -> Any:
+def connected(address: Address, password: Secret | None, **more: Any) -> Any:
+    """A connection; `more` is for the driver."""
     try:
         return pymysql.connect(
             host=address.host,
@@ -157,9 +159,8 @@ def _connected(address: Address, password: Secret | None) -> Any:
             charset="utf8mb4",
             connect_timeout=CONNECT_SECONDS,
             program_name="headwater",
-            # Only what is sent is converted: what comes stays text.
-            conv=pymysql.converters.encoders,
             **tls_of(dict(address.settings)),
+            **more,
         )
     except (pymysql.Error, OSError) as error:
         raise not_connected(address, str(error.args[-1]), password) from error

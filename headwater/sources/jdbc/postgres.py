@@ -46,7 +46,7 @@ class PostgresMoment:
 
     def __init__(self, address: Address, password: Secret | None) -> None:
         self._address = address
-        self._connection = _connected(address, password)
+        self._connection = connected(address, password)
         self._cursor = self._connection.cursor()
         with _told("the database"):
             self._cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -111,7 +111,8 @@ def _column(column: ServerColumn) -> FoundColumn:
     return FoundColumn(column.name, spark_type(kind), (family(kind),), shown)
 
 
-def _connected(address: Address, password: Secret | None) -> Any:
+def connected(address: Address, password: Secret | None) -> Any:
+    """A connection that commits each statement."""
     settings: dict[str, object] = {
         "application_name": "headwater",
         "connect_timeout": CONNECT_SECONDS,
