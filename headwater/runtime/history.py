@@ -20,7 +20,7 @@ from headwater.tables.history import history_schema
 
 def ask(scope: Scope, table: exp.Table, asked: Asked, *, of: Relation, place: Place) -> None:
     """Put the history of a relation into a query, where it was asked for."""
-    name = _declared(scope, of, place)
+    name = _declared(scope, of, HistoryOptions(of.name, asked.seconds, asked.rows), place)
     if asked.form == CHANGES:
         alias = table.alias or "changes"
         rename(table, name)
@@ -31,16 +31,15 @@ def ask(scope: Scope, table: exp.Table, asked: Asked, *, of: Relation, place: Pl
     table.replace(query_of(asked, of.schema, inner, place=place).subquery(alias, copy=False))
 
 
-def _declared(scope: Scope, of: Relation, place: Place) -> str:
+def _declared(scope: Scope, of: Relation, options: HistoryOptions, place: Place) -> str:
     """The name of a relation's history, which is made known if it is not yet."""
-    name = f"changes of {of.name}"
+    name = f"changes of {of.name}{_limits(options)}"
     if scope.catalog.find(name) is not None:
         return name
     scope.read_table(of.name, place)
     schema = history_schema(of.schema)
     scope.catalog.add(Relation(name, "table", schema), place)
-    made_from = fingerprint("history", scope.fingerprint(of.name), schema.to_json())
-    options = HistoryOptions(of.name)
+    made_from = fingerprint("history", scope.fingerprint(of.name), schema.to_json(), _limits(options))
     scope.tables[name] = TableNode(
         name, schema, "headwater", HISTORY, SourceTable(name, schema, options), made_from
     )
@@ -49,10 +48,17 @@ def _declared(scope: Scope, of: Relation, place: Place) -> str:
     return name
 
 
-def histories(tables: Iterable[TableNode]) -> Mapping[str, str]:
-    """The relations whose history is kept, and what each is called."""
-    return {
-        node.table.options.relation: node.name
-        for node in tables
-        if isinstance(node.table.options, HistoryOptions)
-    }
+def _limits(options: HistoryOptions) -> str:
+    """Each way to keep a history is a relation of its own."""
+    time = "" if options.seconds is None else f" for {options.seconds:.15g} s"
+    return time + ("" if options.rows is None else f" up to {options.rows}")
+
+
+def histories(tables: Iterable[TableNode]) -> Mapping[str, tuple[TableNode, ...]]:
+    """The relations whose history is kept, and the tables that keep it."""
+    found: dict[str, tuple[TableNode, ...]] = {}
+    for node in tables:
+        if isinstance(node.table.options, HistoryOptions):
+            relation = node.table.options.relation
+            found[relation] = (*found.get(relation, ()), node)
+    return found

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,20 +20,19 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.log.events import Delivery, Events, Messages
 from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
+from headwater.runtime.chronicle import Chronicle
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.decode import Decoder
 from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
 from headwater.runtime.hidden import Hidden
-from headwater.runtime.history import histories
 from headwater.runtime.program import Program, TableNode
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
 from headwater.schema import Schema
 from headwater.spark.engine import Engine
-from headwater.tables.history import History, history_of_changes
 from headwater.tables.state import State
 from headwater.tables.upsert import changes_of
 
@@ -62,7 +60,7 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         self._decoder = Decoder(self.engine)
-        self._histories = histories(self.program.tables.values())
+        self._chronicle = Chronicle(self.engine, self.program, self.progress)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -152,7 +150,7 @@ class Pipeline:
         with clock.stop("views"):
             self._compute(step, fill, _committed(deliveries))
         with clock.stop("sinks"):
-            self._write(step, cut)
+            self._write(step, cut, fill)
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
@@ -186,12 +184,7 @@ class Pipeline:
     def _take_events(self, name: str, events: Events, step: Step, notation: str) -> None:
         """What a table's events change, and if somebody asks for it, what they did row by row."""
         step.take_table(changes_of(events, self.states[name]))
-        if name in self._histories:
-            history = History(
-                self._histories[name], self.program.tables[name].schema, notation, self.engine.folder
-            )
-            state = self.states[name]
-            step.take_table(history.of(events, state, lambda: self.engine.saved(self.engine.bag(state))))
+        self._chronicle.of_events(name, events, step, notation=notation)
 
     def _take_messages(
         self, table: TableNode, messages: Messages, step: Step, notation: str
@@ -215,20 +208,16 @@ class Pipeline:
                     step.fill(node, self.replaced.get(node.name))
                 elif node.name not in self.pending:
                     step.compute(node, self._plans)
-            changes = step.changes.get(node.name)
-            if changes is not None and node.name in self._histories:
-                moment = None if committed is None else datetime.fromtimestamp(committed, UTC)
-                history = history_of_changes(
-                    self._histories[node.name], changes, moment, first=node.name in fill
-                )
-                step.take_table(history)
+            self._chronicle.of_view(node.name, step, committed=committed, first=node.name in fill)
 
-    def _write(self, step: Step, cut: Cut) -> None:
+    def _write(self, step: Step, cut: Cut, fill: set[str]) -> None:
         outgoing: dict[str, list[ChangeSet]] = {}
         for node in self.program.sinks:
             changes = step.changes.get(node.relation)
             if changes is None:
                 continue
+            if node.table.append_only and node.relation not in fill:
+                changes = self._chronicle.for_appending(changes)
             check_keys(node, changes, step.new[node.relation], self.engine)
             named = ChangeSet(node.table.name, changes.schema, changes.parts)
             outgoing.setdefault(node.sink, []).append(named)

@@ -31,7 +31,7 @@ def archive_options(
     """What Java is told: take the archive of this program, or write it at the end of this run.
 
     >>> archive_options("kafka", Path("/usr/lib/jvm/17"), Path("/.../kafka"))  # doctest: +SKIP
-    ['-Xlog:cds*=off', '-XX:SharedArchiveFile=/home/ada/.cache/headwater/classes/kafka-5d0c1e.jsa']
+    ['-Xlog:cds*=off', '-XX:SharedArchiveFile=.../headwater/classes/kafka-5d0c1e.jsa']
     """
     folder = cache_folder(environ) / "classes"
     try:

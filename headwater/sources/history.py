@@ -14,9 +14,13 @@ from headwater.sources.silent import SilentSource, forget_nothing
 
 @dataclass(frozen=True)
 class HistoryOptions:
-    """Whose history it is."""
+    """Whose history it is, and how much of it is kept."""
 
     relation: str = ""
+    seconds: float | None = None
+    """How long a change is kept after it was committed; for ever if None."""
+    rows: int | None = None
+    """How many changes are kept; all if None."""
 
 
 HISTORY = SourceType(

@@ -41,6 +41,9 @@ from headwater.schema import WEIGHT, Column, Schema, arrow_schema
 from headwater.tables.state import State
 from headwater.tables.upsert import filled, rows_before
 
+BATCH_BITS = 32
+"""A view's changes are numbered within their batch, so many bits of the number."""
+
 OP_COLUMN, BEFORE, AFTER = "op", "before", "after"
 _MOMENT = pa.timestamp("us", tz="UTC")
 _MISSING = {OP: pa.string(), TRANSACTION: pa.string(), COMMITTED: _MOMENT, APPENDED: _MOMENT}
@@ -231,11 +234,21 @@ class _Fold:
         self.after.append(after)
 
 
-def history_of_changes(relation: str, changes: ChangeSet, moment: Any, *, first: bool) -> ChangeSet:
-    """What a batch did to a view, committed at a moment: its rows come and go."""
+def history_of_changes(
+    relation: str, changes: ChangeSet, moment: Any, *, first: bool, batch_id: int
+) -> ChangeSet:
+    """What a batch did to a view, committed at a moment: its rows go and come."""
     schema = history_schema(changes.schema)
-    parts = tuple(Rows(made) for made in _of_view(changes, schema, moment, come=FIRST if first else CREATED))
-    return ChangeSet(relation, schema, parts)
+    told = _of_view(changes, schema, moment, come=FIRST if first else CREATED)
+    parts, count = [], batch_id << BATCH_BITS
+    for made in told:
+        numbers = pa.array(range(count, count + made.num_rows), pa.int64())
+        # What goes is numbered before what comes: of a row that changed, the old one goes first.
+        later = pc.if_else(pc.equal(made.column(OP_COLUMN), DELETED), 0, 1 << (BATCH_BITS - 1))
+        place = made.column_names.index("sequence")
+        parts.append(Rows(made.set_column(place, made.schema.field(place), pc.add(numbers, later))))
+        count += made.num_rows
+    return ChangeSet(relation, schema, tuple(parts))
 
 
 def _of_view(changes: ChangeSet, schema: Schema, moment: Any, *, come: str) -> Iterator[pa.Table]:

@@ -183,7 +183,11 @@ def test_events_that_come_twice_are_told_once(kafka: SharedKafka, folder: Path) 
     [
         ("CHANGES(nothing)", 'table "nothing" does not exist'),
         ("CHANGES(1)", "CHANGES takes the name of a table or view"),
-        ("CHANGES(keyed, 1)", "CHANGES takes the name of a table or view"),
+        ("CHANGES(keyed, 1)", "CHANGES does not know '1'"),
+        ("CHANGES(keyed, RETAIN())", "RETAIN does not say how long"),
+        ("CHANGES(keyed, RETAIN(0))", "RETAIN does not say how long"),
+        ("CHANGES(keyed, RETAIN(INTERVAL '1' MONTH))", "RETAIN does not say how long"),
+        ("VERSIONS(keyed, KEY(id), RETAIN(5))", "VERSIONS does not know 'RETAIN(5)'"),
         ("UNPIVOT_CHANGES(keyed)", "UNPIVOT_CHANGES needs KEY and FIELDS"),
         ("UNPIVOT_CHANGES(keyed, KEY(id), FIELDS(w))", 'column "w" does not exist'),
         ("UNPIVOT_CHANGES(keyed, KEY(id), FIELD(v))", "does not know 'FIELD(v)'"),

@@ -5,6 +5,7 @@ Oracle: the statements that were run, row by row and by hand.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 
@@ -111,12 +112,19 @@ def test_a_view_has_a_history_too(database: Database, folder: Path) -> None:
         source(database, "keyed", TEXTS)
         + "CREATE VIEW counts AS SELECT v, COUNT(*) AS n FROM keyed GROUP BY v;\n"
         + "CREATE VIEW told AS SELECT op, c.before AS old, c.after AS new FROM CHANGES(counts) AS c;\n"
+        + "CREATE VIEW versions AS SELECT * FROM VERSIONS(counts, KEY(v));\n"
     )
     with pipeline(text, folder) as running:
         running.run_once()
         database.run("INSERT INTO keyed VALUES (3, 'a')")
         running.run_once()
         found = running.rows("told").to_pylist()
+        for number in range(4, 8):
+            database.run(f"INSERT INTO keyed VALUES ({number}, 'a')")
+            running.run_once()
+        versions = sorted(running.rows("versions").to_pylist(), key=lambda row: row["n"])
+    assert [(row["n"], row["is_current"]) for row in versions] == [(n, n == 7) for n in range(2, 8)]
+    assert all(one["valid_to"] == next["valid_from"] for one, next in itertools.pairwise(versions))
     told = [(row["op"], row["old"], row["new"]) for row in found]
     assert sorted(told, key=repr) == sorted(
         [

@@ -56,7 +56,7 @@ def check_law(pipeline: Pipeline, truth: Truth, *, way: str) -> None:
     """Every result equals its query run from nothing on what the story handed in."""
     engine, program = pipeline.engine, pipeline.program
     # What happened cannot be told from what is true: a history is taken as it stands.
-    told = set(histories(program.tables.values()).values())
+    told = {node.name for nodes in histories(program.tables.values()).values() for node in nodes}
     frames = {
         n: engine.bag(pipeline.states[n]) if n in told else engine.local(t.schema, truth.rows(n, t.schema))
         for n, t in program.tables.items()
