@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
+BENCH ?= run
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test quick check update faults bench build
@@ -45,5 +46,5 @@ build: install ## the wheel in dist/, tried in an empty folder
 faults: install ## kill everyone on the way thirty times each, and compare; about an hour
 	$(BIN)/python -m pytest tests/faults --kills 30 $(ARGS)
 
-bench: install ## how long a step of the engine takes, part by part
-	$(BIN)/python bench/run.py $(ARGS)
+bench: install ## how long a step of the engine takes, part by part; BENCH=capture: our capture of a MySQL beside Debezium
+	$(BIN)/python bench/$(BENCH).py $(ARGS)

@@ -285,7 +285,8 @@ _READERS: dict[int, Callable[[bytes, Header], Event]] = {
     32: _rows("delete", 2),
     33: _gtid,
     34: _gtid,
-    38: lambda data, header: Prepared(),
+    # The first byte says that the transaction was prepared and committed at once.
+    38: lambda data, header: Xid() if data[HEADER] else Prepared(),
     39: lambda data, header: Partial(_table_id(data)),
     40: _packed,
     162: _gtid_of_maria,

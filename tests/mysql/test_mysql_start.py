@@ -117,6 +117,9 @@ def test_a_server_must_write_a_log_that_can_be_read(
     loud.run("CREATE TABLE t (id int)")
     found = refusal(world, loud.table("t", "id int"))
     assert "binlog_row_image = 'MINIMAL'" in found.message and "'FULL'" in found.hint
+    loud.run("SET GLOBAL binlog_row_image = 'FULL'", "SET GLOBAL binlog_format = 'MIXED'")
+    found = refusal(world, loud.again().table("t", "id int"))
+    assert "binlog_format = 'MIXED'" in found.message and "'ROW'" in found.hint
     silent.close()
     loud.close()
 

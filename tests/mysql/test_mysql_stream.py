@@ -261,6 +261,29 @@ def test_rows_that_are_not_told_one_by_one_are_refused(database: Database, world
     assert "binlog_format" in (caught.value.hint or "")
 
 
+def test_transactions_of_two_phases(database: Database, world: World) -> None:
+    """What is committed at once is read, what stands aside is passed, what may still be taken back is refused."""
+    database.run("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE aside (id int PRIMARY KEY)")
+    at_once = ("XA START 'a'", "INSERT INTO t VALUES (1)", "XA END 'a'", "XA COMMIT 'a' ONE PHASE")
+    elsewhere = (
+        "XA START 'b'",
+        "INSERT INTO aside VALUES (1)",
+        "XA END 'b'",
+        "XA PREPARE 'b'",
+        "XA COMMIT 'b'",
+    )
+    prepared = ("XA START 'c'", "INSERT INTO t VALUES (3)", "XA END 'c'", "XA PREPARE 'c'")
+    with world.source(database.table("t", "id int", "id")) as source:
+        database.run(*at_once, *elsewhere, "INSERT INTO t VALUES (2)")
+        said = read_now(source)
+        database.run(*prepared)
+        with pytest.raises(SourceError) as caught:
+            read_now(source)
+    database.run("XA ROLLBACK 'c'")
+    assert brief(said, "t") == [("insert", 1), ("insert", 2)]
+    assert "two phases (XA)" in caught.value.message and "without XA" in (caught.value.hint or "")
+
+
 def test_a_transaction_that_is_logged_though_taken_back_is_refused(
     mariadb: SharedMysql, world: World
 ) -> None:
