@@ -13,9 +13,13 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     return by_upper[near[0]] if near else None
 
 
+def did_you_mean(word: str, known: Iterable[str], *, otherwise: str, cutoff: float = 0.5) -> str:
+    """A hint with the name that is most like the one asked for, or what else can be done."""
+    near = nearest(word, known, cutoff=cutoff)
+    return otherwise if near is None else f"Did you mean '{near}'?"
+
+
 def nearest_hint(word: str, known: Sequence[str], what: str) -> str:
     """A hint with the name that is most like the one asked for, or with all: `The tables are a, b.`"""
-    near = nearest(word, known, cutoff=0.5)
-    if near is not None:
-        return f"Did you mean '{near}'?"
-    return f"The {what} are {', '.join(known[:20])}." if known else f"There are no {what}."
+    listed = f"The {what} are {', '.join(known[:20])}." if known else f"There are no {what}."
+    return did_you_mean(word, known, otherwise=listed)

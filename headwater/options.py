@@ -10,7 +10,6 @@ read_options(PrintOptions, {"print-identifier": "a"}, place=None)
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
@@ -18,6 +17,7 @@ from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from headwater.errors import OptionError, Place
+from headwater.nearest import did_you_mean
 
 T = TypeVar("T")
 
@@ -167,22 +167,20 @@ def _find(
 
 
 def _unknown(name: str, known: list[str], owner: str, place: Place | None) -> OptionError:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return OptionError(
         f"{owner} has no option '{name}'",
         detail=f"Its options are {', '.join(known)}.",
-        hint=f"Did you mean '{near[0]}'?" if near else "Remove it, or see the docs of the connector.",
+        hint=did_you_mean(name, known, otherwise="Remove it, or see the docs of the connector."),
         place=place,
     )
 
 
 def _convert(spec: Option, target: dataclasses.Field[Any], text: str, place: Place | None) -> Any:
     if spec.choices and text not in spec.choices:
-        near = difflib.get_close_matches(text, spec.choices, n=1, cutoff=0.5)
         raise OptionError(
             f"option '{spec.name}' does not take the value '{text}'",
             detail=f"It takes {', '.join(spec.choices)}.",
-            hint=f"Did you mean '{near[0]}'?" if near else f"Use '{spec.choices[0]}'.",
+            hint=did_you_mean(text, spec.choices, otherwise=f"Use '{spec.choices[0]}'."),
             place=place,
         )
     kind = str(target.type)
@@ -244,10 +242,9 @@ def _unknown_connector(
             hint=f"Use a table with one of these where rows are {verb}.",
             place=place,
         )
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return OptionError(
         f"unknown connector '{name}'",
         detail=f"The connectors that can be {verb} are {', '.join(names)}.",
-        hint=f"Did you mean '{near[0]}'?" if near else "Use one of these.",
+        hint=did_you_mean(name, names, otherwise="Use one of these."),
         place=place,
     )

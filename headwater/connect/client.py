@@ -7,7 +7,6 @@ client.wait("claims-connector")
 
 from __future__ import annotations
 
-import difflib
 import json
 import time
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from headwater.connect.files import Connector, secrets_of, without
 from headwater.connect.status import RUNNING, Status, status_of
 from headwater.connect.troubles import hint_for
 from headwater.errors import ConnectError
+from headwater.nearest import did_you_mean
 
 DEFAULT_URL = "http://localhost:8083"
 
@@ -149,13 +149,15 @@ class ConnectClient:
             kind in (full, full.rpartition(".")[2], full.rpartition(".")[2] + "Connector") for full in found
         ):
             return
-        near = difflib.get_close_matches(kind, found, n=1, cutoff=0.8)
         raise ConnectError(
             f"kafka connect has no plugin '{kind}'",
             detail=f"At {self.url} there are {', '.join(found) or 'none'}.",
-            hint=f"Did you mean '{near[0]}'?"
-            if near
-            else "Put the plugin into the worker's plugin.path and restart the worker.",
+            hint=did_you_mean(
+                kind,
+                found,
+                otherwise="Put the plugin into the worker's plugin.path and restart the worker.",
+                cutoff=0.8,
+            ),
         )
 
     def _validate(self, connector: Connector) -> None:
@@ -233,11 +235,10 @@ class ConnectClient:
 
     def _unknown(self, name: str) -> ConnectError:
         known = self.names()
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         return ConnectError(
             f"there is no connector '{name}'",
             detail=f"The connectors at {self.url} are {', '.join(known) or 'none'}.",
-            hint=f"Did you mean '{near[0]}'?" if near else "headwater connect list names them.",
+            hint=did_you_mean(name, known, otherwise="headwater connect list names them."),
         )
 
     def _refusal(self, code: int, said: Any, *, hidden: tuple[str, ...] = ()) -> ConnectError:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from headwater.formats.kinds import (
     JsonFormat,
     RawFormat,
 )
+from headwater.nearest import did_you_mean
 from headwater.options import option, options_of, read_options
 from headwater.schema import Schema
 
@@ -137,11 +137,10 @@ def _format(options: FormatOptions, side: str, place: Place | None) -> Format:
     name = options.format if plain else options.value_format if side == "value" else options.key_format
     assert name is not None
     if name not in FORMATS:
-        near = difflib.get_close_matches(name, FORMATS, n=1, cutoff=0.5)
         raise OptionError(
             f"unknown format '{name}'",
             detail=f"The formats are {', '.join(FORMATS)}.",
-            hint=f"Did you mean '{near[0]}'?" if near else "Use one of these.",
+            hint=did_you_mean(name, FORMATS, otherwise="Use one of these."),
             place=place,
         )
     prefix = f"{name}." if plain else f"{side}.{name}."
@@ -184,11 +183,10 @@ def _misplaced(name: str, options: FormatOptions, place: Place | None) -> Option
     ]
     tail = name.removeprefix("value.").removeprefix("key.")
     exact = [option_name for option_name in known if option_name.endswith("." + tail)]
-    near = exact or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return OptionError(
         f"option '{name}' belongs to no format of the table",
         detail=f"The options of its formats begin with {' or '.join(_prefixes(options))}",
-        hint=f"Did you mean '{near[0]}'?" if near else "Remove it.",
+        hint=f"Did you mean '{exact[0]}'?" if exact else did_you_mean(name, known, otherwise="Remove it."),
         place=place,
     )
 
@@ -269,11 +267,10 @@ def _key_fields(options: FormatOptions, schema: Schema, place: Place | None) -> 
     for name in names:
         column = schema.find(name)
         if column is None:
-            near = difflib.get_close_matches(name, schema.names, n=1, cutoff=0.5)
             raise OptionError(
                 f"option 'key.fields' names column '{name}', which the table does not have",
                 detail=f"The columns are {', '.join(schema.names)}.",
-                hint=f"Did you mean '{near[0]}'?" if near else "Use one of these.",
+                hint=did_you_mean(name, schema.names, otherwise="Use one of these."),
                 place=place,
             )
         _check_prefix(column.name, options.key_fields_prefix, place)

@@ -6,7 +6,6 @@ except KafkaException as problem:
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from confluent_kafka import KafkaError, KafkaException
 from headwater.errors import HeadwaterError, OptionError, Place
 from headwater.kafka.names import KNOWN, RENAMED, is_secret
 from headwater.kafka.properties import scrubbed, shown_servers
+from headwater.nearest import nearest
 from headwater.options import Secret
 
 
@@ -255,9 +255,9 @@ def refused_property(problem: Exception, properties: Mapping[str, str]) -> Optio
             detail=said.rstrip(".") + ".",
             hint="See the properties.* options of the table.",
         )
-    near = difflib.get_close_matches(unknown[1], sorted(KNOWN), n=1, cutoff=0.6)
+    near = nearest(unknown[1], sorted(KNOWN))
     return OptionError(
         f"kafka's clients have no property '{unknown[1]}'",
         detail=f"It was given as 'properties.{unknown[1]}'.",
-        hint=f"Did you mean 'properties.{near[0]}'?" if near else "Remove it, or check its spelling.",
+        hint=f"Did you mean 'properties.{near}'?" if near else "Remove it, or check its spelling.",
     )

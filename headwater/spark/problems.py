@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 
 from pyspark.errors import PySparkException
 
 from headwater.errors import Place, SqlError
+from headwater.nearest import did_you_mean
 
 
 def as_sql_error(problem: PySparkException, functions: Sequence[str], place: Place | None) -> SqlError:
@@ -17,10 +17,9 @@ def as_sql_error(problem: PySparkException, functions: Sequence[str], place: Pla
     parameters = problem.getMessageParameters() or {}
     if condition.startswith("UNRESOLVED_ROUTINE"):
         name = parameters.get("routineName", "").strip("`")
-        near = difflib.get_close_matches(name.lower(), functions, n=1, cutoff=0.5)
         return SqlError(
             f"function {name} does not exist",
-            hint=f"Did you mean {near[0]}?" if near else "Spark's built-in functions are known here.",
+            hint=did_you_mean(name, functions, otherwise="Spark's built-in functions are known here."),
             place=place,
         )
     said = re.sub(r"^\[[A-Z_.0-9]+\] ", "", str(problem).split(" SQLSTATE")[0].splitlines()[0])

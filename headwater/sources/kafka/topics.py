@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from confluent_kafka import KafkaException
 from headwater.errors import OptionError, SourceError
 from headwater.kafka import clients
 from headwater.kafka.problems import problem_as
+from headwater.nearest import did_you_mean
 from headwater.sources.base import SourceTable
 from headwater.sources.kafka.lane import Place
 
@@ -74,14 +74,15 @@ def check_names(table: SourceTable) -> None:
 
 
 def _missing(name: str, known: Mapping[str, int], table: SourceTable) -> SourceError:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     shown = sorted(topic for topic in known if not topic.startswith("__"))
     return SourceError(
         f"topic '{name}' does not exist",
         detail=f"The topics are {', '.join(shown[:20]) or 'none'}{', ...' if len(shown) > 20 else ''}.",
-        hint=f"Did you mean '{near[0]}'?"
-        if near
-        else "Create it, or start the connector that writes it (headwater connect status).",
+        hint=did_you_mean(
+            name,
+            known,
+            otherwise="Create it, or start the connector that writes it (headwater connect status).",
+        ),
         place=table.place,
     )
 

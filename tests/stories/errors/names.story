@@ -25,7 +25,7 @@ hint: Write a.total or b.total.
 
 ! SELECT SUMM(total) FROM orders;
 error: function SUMM does not exist
-hint: Did you mean sum?
+hint: Did you mean 'sum'?
 
 ! CREATE VIEW totals AS SELECT 1 AS one FROM orders;
 error: "totals" is declared twice

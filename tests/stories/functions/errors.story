@@ -5,7 +5,7 @@
 
 ! SELECT JSON_VALEU(doc, '$.a') FROM docs;
 error: function JSON_VALEU does not exist
-hint: Did you mean json_value?
+hint: Did you mean 'json_value'?
 
 ! SELECT COLLECT(id) FROM docs;
 error: function COLLECT is not here yet

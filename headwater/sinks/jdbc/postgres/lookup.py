@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Any
 
 from psycopg2 import sql
 
 from headwater.errors import SinkError
+from headwater.nearest import nearest
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
 from headwater.sinks.jdbc.columns import FoundColumn
@@ -111,12 +111,11 @@ def _missing(cursor: Any, table: SinkTable, schemas: list[str]) -> SinkError:
     )
     known = [row[0] for row in cursor.fetchall()]
     name = f"{schemas[0]}.{_name(table)[1]}"
-    near = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=1, cutoff=0.6)
-    nearest = next((k for k in known if near and k.lower() == near[0]), None)
+    near = nearest(name, known)
     return SinkError(
         f"table '{name}' of sink table '{table.name}' does not exist",
         detail=f"The tables there are {', '.join(known[:20])}." if known else "The database has no tables.",
-        hint=(f"Did you mean 'table-name' = '{nearest}'? Or " if nearest else "Create it, or ")
+        hint=(f"Did you mean 'table-name' = '{near}'? Or " if near else "Create it, or ")
         + "let it be made: 'sink.create-table' = 'true'.",
         place=table.place,
     )
