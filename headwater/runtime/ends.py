@@ -81,15 +81,8 @@ def open_ends(
 
     Sinks first: a sink that is not there must not leave a slot at the source.
     """
-    ends = Ends()
-    for name, nodes in _by_sink(program).items():
-        context = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake)
-        sink = nodes[0].type.open([node.table for node in nodes], context)
-        closing.callback(sink.close)
-        with placed(nodes[0].table.place):
-            empty = nodes[0].type.empty.format(pipeline=context.pipeline)
-            check_batches(name, sink.last_batch(), progress, pipeline=context.pipeline, empty=empty)
-        ends.sinks[name] = sink
+    told = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake)
+    ends = Ends(sinks=_open_sinks(program, progress, told, closing=closing))
     started: list[tuple[str, list[TableNode], SourceContext]] = []
     try:
         for name, tables in by_source(program).items():
@@ -111,6 +104,21 @@ def open_ends(
                 shutil.rmtree(context_in.folder, ignore_errors=True)
         raise
     return ends
+
+
+def _open_sinks(
+    program: Program, progress: Progress, context: SinkContext, *, closing: ExitStack
+) -> dict[str, Sink]:
+    """Every sink by name; one that is ahead of our progress is refused."""
+    opened: dict[str, Sink] = {}
+    for name, nodes in _by_sink(program).items():
+        sink = nodes[0].type.open([node.table for node in nodes], context)
+        closing.callback(sink.close)
+        with placed(nodes[0].table.place):
+            empty = nodes[0].type.empty.format(pipeline=context.pipeline)
+            check_batches(name, sink.last_batch(), progress, pipeline=context.pipeline, empty=empty)
+        opened[name] = sink
+    return opened
 
 
 def _told(report: Callable[[Report], None]) -> Callable[[str | None], None]:

@@ -10,6 +10,7 @@ from headwater.sinks.filesystem.sink import FILESYSTEM
 from headwater.sinks.jdbc.sink import JDBC
 from headwater.sinks.kafka.sink import KAFKA, UPSERT_KAFKA
 from headwater.sinks.lake.delta import DELTA
+from headwater.sinks.lake.iceberg import ICEBERG
 from headwater.sinks.print import PRINT
 from headwater.sinks.search.sink import SEARCH_TYPES
 from headwater.sinks.values import VALUES
@@ -19,6 +20,7 @@ SINK_TYPES: dict[str, SinkType] = {
     "delta": DELTA,
     **SEARCH_TYPES,
     "filesystem": FILESYSTEM,
+    "iceberg": ICEBERG,
     "jdbc": JDBC,
     "kafka": KAFKA,
     "print": PRINT,

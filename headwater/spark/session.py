@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import pyspark
 from pyspark import SparkContext
-from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from headwater.spark.lake import settings_at_start
@@ -62,7 +62,7 @@ _TAKEN = threading.Lock()
 
 def spark_classes() -> Path:
     """The folder with the jars that Spark itself consists of."""
-    return Path(_find_spark_home()) / "jars"
+    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent) / "jars"
 
 
 def open_session(
