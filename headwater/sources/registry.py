@@ -32,6 +32,7 @@ ONLY_WRITTEN = (
     "elasticsearch-7",
     "elasticsearch-8",
     "filesystem",
+    "iceberg",
     "opensearch",
     "print",
 )

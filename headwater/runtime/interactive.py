@@ -1,0 +1,117 @@
+"""Scripts that come one after the other, in one process: checked, answered, opened beside each other."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from pyspark.sql import SparkSession
+
+from headwater.errors import HeadwaterError, ServiceError
+from headwater.runtime.compile import compile_script
+from headwater.runtime.declarations import Script
+from headwater.runtime.facts import Listener
+from headwater.runtime.hidden import Hidden
+from headwater.runtime.open import HOME, open_engine, open_script, spark_jars
+from headwater.runtime.pipeline import Pipeline
+from headwater.spark.engine import Engine
+from headwater.spark.session import running_cores, running_jars
+
+__all__ = ["Interactive", "busy_cores", "folder_of", "remove_unused", "running_cores"]
+
+
+class _Late:
+    """A Spark session that is opened when somebody asks it for something."""
+
+    def __init__(self, opening: Callable[[], SparkSession]) -> None:
+        self._opening = opening
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._opening(), name)
+
+
+class Interactive:
+    """Checks scripts and opens their pipelines, all on one Spark, which starts when it is needed."""
+
+    def __init__(self) -> None:
+        self._beside: SparkSession | None = None
+
+    def answers(self, script: Script, listener: Listener) -> tuple[str, ...]:
+        """Compile a script and run nothing: what SHOW, DESCRIBE and EXPLAIN say."""
+        hidden = Hidden()
+        with hidden.watching(), tempfile.TemporaryDirectory() as folder:
+            late = _Late(lambda: self._session(script, Path(folder), listener))
+            engine = Engine(cast(SparkSession, late), Path(folder))
+            return compile_script(list(script.statements), engine, hidden=hidden).answers
+
+    def open(self, script: Script, name: str, *, file: str, listener: Listener) -> Pipeline:
+        """The pipeline of a script, in a session of its own."""
+        self._refuse_late_jars(script, listener)
+        said = {"name": name, "script": script.text, "file": file}
+        jars = spark_jars(list(script.declared), listener)
+        pipeline = open_script(list(script.statements), said, state=None, listener=listener, jars=jars)
+        # What Spark does for this pipeline can be told from what it does for others.
+        pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")
+        return pipeline
+
+    def _session(self, script: Script, folder: Path, listener: Listener) -> SparkSession:
+        if self._beside is None:
+            jars = spark_jars(list(script.declared), listener)
+            opened: list[Engine | HeadwaterError] = []
+
+            def opening() -> None:
+                try:
+                    opened.append(open_engine("notebook", folder / "work", listener, jars=jars))
+                except HeadwaterError as problem:
+                    opened.append(problem)
+
+            # In the main thread Spark would take Ctrl-C for itself, and cancel what all pipelines do.
+            thread = threading.Thread(target=opening, daemon=True)
+            thread.start()
+            thread.join()
+            if isinstance(opened[0], HeadwaterError):
+                raise opened[0]
+            self._beside = opened[0].spark.newSession()
+        return self._beside
+
+    def _refuse_late_jars(self, script: Script, listener: Listener) -> None:
+        """Spark takes packages only when it starts."""
+        there = running_jars()
+        missing = [] if there is None else [j for j in _jars(script, listener) if str(j) not in there]
+        if missing:
+            raise ServiceError(
+                "Spark runs already, without the packages that this needs",
+                detail=f"Missing is {missing[0].name}. Spark takes packages only when it starts.",
+                hint="Restart the kernel, and declare this table before the first cell that runs something.",
+            )
+
+
+def folder_of(name: str) -> Path:
+    """Where the pipeline of a name keeps its State."""
+    return (HOME / name).absolute()
+
+
+def remove_unused(folder: Path) -> None:
+    """Remove the folder of a pipeline that never stood, unless a source has begun to write into it."""
+    if folder.exists() and not (folder / "log").exists():
+        shutil.rmtree(folder)
+
+
+def busy_cores(pipeline: Pipeline) -> int:
+    """How many tasks Spark has at hand for a pipeline at this moment."""
+    tracker = pipeline.engine.spark.sparkContext.statusTracker()
+    busy = 0
+    for job in tracker.getJobIdsForGroup(pipeline.name):
+        found = tracker.getJobInfo(job)
+        stages = found.stageIds if found is not None and found.status == "RUNNING" else ()
+        infos = [tracker.getStageInfo(stage) for stage in stages]
+        busy += sum(info.numActiveTasks for info in infos if info is not None)
+    return busy
+
+
+def _jars(script: Script, listener: Listener) -> list[Path]:
+    return spark_jars(list(script.statements), listener)

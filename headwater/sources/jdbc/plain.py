@@ -1,0 +1,116 @@
+"""Plain SQL in a database, as the server's own client would run it."""
+
+from __future__ import annotations
+
+import re
+
+import psycopg2
+import psycopg2.extensions
+import pymysql
+from pymysql.constants.SERVER_STATUS import SERVER_STATUS_IN_TRANS
+
+from headwater.jdbc_url import MYSQL, Address
+from headwater.options import Secret
+from headwater.sources.base import Client, Outcome, Refusal
+from headwater.sources.jdbc import mysql, postgres
+
+_NEAR = re.compile(r"near '(?P<words>.*)' at line (?P<line>\d+)", re.DOTALL)
+_QUOTED = re.compile(r"'(?:[^']*\.)?([^'.]+)'")
+
+
+def client_of(address: Address, password: Secret | None) -> Client:
+    """A connection to a database."""
+    if address.kind == MYSQL:
+        return MysqlClient(address, password)
+    return PostgresClient(address, password)
+
+
+class PostgresClient:
+    """A connection to Postgres."""
+
+    dialect = "postgres"
+
+    def __init__(self, address: Address, password: Secret | None) -> None:
+        self._connection = postgres.connected(address, password)
+
+    def run(self, statement: str, limit: int) -> Outcome:
+        """Run one statement."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                if cursor.description is None:
+                    return Outcome(cursor.statusmessage or "done", count=max(0, cursor.rowcount))
+                names = tuple(column.name for column in cursor.description)
+                rows = tuple(cursor.fetchmany(limit))
+                return Outcome(cursor.statusmessage or "done", names, rows, cursor.rowcount)
+        except psycopg2.Error as error:
+            said = error.diag
+            at = int(said.statement_position) - 1 if said.statement_position else None
+            raise Refusal(
+                said.message_primary or " ".join(str(error).split()),
+                detail=said.message_detail or "",
+                hint=said.message_hint or "",
+                at=at,
+            ) from error
+
+    def in_transaction(self) -> bool:
+        """True if a transaction was begun and not ended."""
+        status = self._connection.info.transaction_status
+        return bool(status != psycopg2.extensions.TRANSACTION_STATUS_IDLE)
+
+    def close(self) -> None:
+        """Leave."""
+        self._connection.close()
+
+
+class MysqlClient:
+    """A connection to MySQL or MariaDB."""
+
+    dialect = "mysql"
+
+    def __init__(self, address: Address, password: Secret | None) -> None:
+        self._connection = mysql.connected(address, password, autocommit=True)
+
+    def run(self, statement: str, limit: int) -> Outcome:
+        """Run one statement."""
+        try:
+            with self._connection.cursor() as cursor:
+                changed = cursor.execute(statement)
+                if cursor.description is None:
+                    return Outcome(_done(statement, changed), count=changed)
+                names = tuple(column[0] for column in cursor.description)
+                return Outcome(_done(statement, changed), names, tuple(cursor.fetchmany(limit)), changed)
+        except pymysql.Error as error:
+            said = str(error.args[-1])
+            raise Refusal(
+                said, detail=f"MySQL's code is {error.args[0]}.", at=_place(said, statement)
+            ) from error
+
+    def in_transaction(self) -> bool:
+        """True if a transaction was begun and not ended."""
+        return bool(self._connection.server_status & SERVER_STATUS_IN_TRANS)
+
+    def close(self) -> None:
+        """Leave."""
+        self._connection.close()
+
+
+def _done(statement: str, rows: int) -> str:
+    """What was done, in the words that Postgres has for it: `UPDATE 3`."""
+    verb = statement.split(None, 1)[0].upper().rstrip(";")
+    return f"{verb} {rows}" if verb in ("INSERT", "UPDATE", "DELETE", "REPLACE", "SELECT") else verb
+
+
+def _place(said: str, statement: str) -> int | None:
+    """Where in a statement MySQL's complaint points to: the words it repeats, or the name it quotes."""
+    near = _NEAR.search(said)
+    if near is not None:
+        lines = statement.split("\n")
+        begin = sum(len(line) + 1 for line in lines[: int(near["line"]) - 1])
+        found = statement.find(near["words"], begin)
+        return found if found >= 0 else begin
+    for name in _QUOTED.findall(said):
+        whole = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", statement)
+        if whole is not None:
+            return whole.start()
+    return None
