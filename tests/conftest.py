@@ -8,6 +8,8 @@ from collections.abc import Generator
 
 import pytest
 
+from headwater.errors import HeadwaterError
+
 # Every test asks Spark new things a few times: the time to optimise what runs once is not won back.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
@@ -44,6 +46,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark, folders in MARKED_FOLDERS.items():
             if any(folder in item.path.as_posix() for folder in folders):
                 item.add_marker(mark)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of an error of ours its detail and hint are told too, as a user would see them."""
+    report = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, HeadwaterError):
+        report.sections.append(("the error", f"{error.message}\n{error.detail or ''}\n{error.hint or ''}"))
+    return report
 
 
 @pytest.hookimpl(wrapper=True)

@@ -23,6 +23,7 @@ from headwater.services.mariadb import MariadbServer
 from headwater.services.mysql import MysqlServer
 from headwater.services.mysql_server import MysqlFamilyServer
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
+from headwater.sinks.jdbc.server import BATCHES
 from tests.pipeline.world import process
 from tests.postgres.world import wait_for
 from tests.stage.shared import SharedKafka
@@ -84,6 +85,25 @@ class Star:
     def said(self) -> str:
         """What the pipeline said last."""
         return "\n".join((self.folder / name).read_text()[-2000:] for name in ("out", "err"))
+
+    def move_on(self, *, seconds: float = 120.0) -> None:
+        """Wait until the star has a batch more than now."""
+        before = self._batch()
+
+        def moved() -> bool:
+            assert self.running is not None and self.running.poll() is None, self.said()
+            return self._batch() > before
+
+        wait_for(moved, seconds=seconds)
+
+    def _batch(self) -> int:
+        client = psycopg2.connect(self.target.uri)
+        try:
+            with client, client.cursor() as cursor:
+                cursor.execute(f"SELECT max(batch_id) FROM {BATCHES}")
+                return int(cursor.fetchone()[0])
+        finally:
+            client.close()
 
     def become_equal(self, *, seconds: float = 120.0) -> None:
         """Wait until every table of the star holds what its query gives."""
