@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import pyarrow.compute as pc
-
-from headwater.changes.change_set import ChangeSet, Files, Rows
+from headwater.changes.change_set import ChangeSet
 from headwater.log.events import Events
-from headwater.runtime.history import histories
+from headwater.runtime.history import has_limits, histories
 from headwater.runtime.program import Program, TableNode
 from headwater.runtime.progress import Progress
-from headwater.runtime.retention import kept_from_text, kept_to_text, retained
+from headwater.runtime.retention import Kept, expired, grown, is_due, kept_from_text, kept_to_text
 from headwater.runtime.step import Step
-from headwater.schema import WEIGHT
 from headwater.spark.engine import Engine
-from headwater.tables.history import History, history_of_changes
+from headwater.tables.history import History
+from headwater.tables.view_history import history_of_changes
 
 
 @dataclass
@@ -26,12 +24,10 @@ class Chronicle:
     engine: Engine
     program: Program
     progress: Progress
-    _goes: bool = field(init=False)
-    """True if there is a history of which something may go."""
 
     def __post_init__(self) -> None:
         self._kept = histories(self.program.tables.values())
-        self._goes = any(_has_limits(node) for nodes in self._kept.values() for node in nodes)
+        self._limited = [n for nodes in self._kept.values() for n in nodes if has_limits(n)]
 
     def of_events(self, name: str, events: Events, step: Step, *, notation: str) -> None:
         """What the events of a table did, row by row."""
@@ -48,37 +44,43 @@ class Chronicle:
             return
         moment = None if committed is None else datetime.fromtimestamp(committed, UTC)
         for node in self._kept.get(name, ()):
-            told = history_of_changes(node.name, changes, moment, first=first, batch_id=step.batch_id)
+            told = history_of_changes(
+                node.name,
+                changes,
+                moment,
+                first=first,
+                batch_id=step.batch_id,
+                folder=self.engine.folder,
+            )
             self._take(node, told, step)
 
-    def for_appending(self, changes: ChangeSet) -> ChangeSet:
-        """A change for a sink to which rows are only appended: what went of a history stays there."""
-        if not self._goes:
-            return changes
-        if changes.is_small:
-            rows = changes.table()
-            come: Rows | Files = Rows(rows.filter(pc.greater(rows.column(WEIGHT), 0)))
-        else:
-            frame = self.engine.frame(changes)
-            made = self.engine.saved(frame.where(frame[WEIGHT] > 0))
-            come = made if isinstance(made, Files) else Rows(made)
-        return ChangeSet(changes.relation, changes.schema, (come,))
+    def is_due(self) -> bool:
+        """True if something of a history has to go: it does so in a batch of its own.
+
+        A change that comes and an equal one that goes would cancel, and a sink to which rows are only appended would
+        miss the first.
+        """
+        return any(is_due(self._held(node), node.table.options) for node in self._limited)
+
+    def let_go(self, step: Step) -> None:
+        """Take what is not kept out of the histories that hold too much."""
+        for node in self._limited:
+            held, limits = self._held(node), node.table.options
+            if is_due(held, limits):
+                gone, kept = expired(step.old[node.name], held, limits=limits, engine=self.engine)
+                step.texts[_key(node)] = kept_to_text(kept)
+                step.take_table(gone)
 
     def _take(self, node: TableNode, told: ChangeSet, step: Step) -> None:
-        if told.count and _has_limits(node):
-            key = f"kept of {node.fingerprint}"
-            # A history that begins anew forgets what an equal one had kept before.
-            text = self.progress.text(key) if node.name in self.progress.relations else None
-            told, kept = retained(
-                told,
-                step.old[node.name],
-                kept_from_text(text),
-                limits=node.table.options,
-                engine=self.engine,
-            )
-            step.texts[key] = kept_to_text(kept)
+        if told.count and has_limits(node):
+            step.texts[_key(node)] = kept_to_text(grown(self._held(node), told))
         step.take_table(told)
 
+    def _held(self, node: TableNode) -> Kept:
+        # A history that begins anew forgets what an equal one had kept before.
+        is_known = node.name in self.progress.relations
+        return kept_from_text(self.progress.text(_key(node)) if is_known else None)
 
-def _has_limits(node: TableNode) -> bool:
-    return node.table.options.seconds is not None or node.table.options.rows is not None
+
+def _key(node: TableNode) -> str:
+    return f"kept of {node.fingerprint}"

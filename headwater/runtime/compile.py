@@ -188,6 +188,8 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
     table = SinkTable(
         target.name, target.written, options, result.append_only, declared.place, metadata=metadata
     )
+    if result.expires and kind.takes_back(table):
+        table = replace(table, append_only=False)
     scope.sinks.append(SinkNode(result.name, str(connector), kind, table))
 
 

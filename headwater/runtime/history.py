@@ -54,6 +54,12 @@ def _limits(options: HistoryOptions) -> str:
     return time + ("" if options.rows is None else f" up to {options.rows}")
 
 
+def has_limits(node: TableNode) -> bool:
+    """True if a table is a history of which not everything is kept."""
+    options = node.table.options
+    return isinstance(options, HistoryOptions) and (options.seconds, options.rows) != (None, None)
+
+
 def histories(tables: Iterable[TableNode]) -> Mapping[str, tuple[TableNode, ...]]:
     """The relations whose history is kept, and the tables that keep it."""
     found: dict[str, tuple[TableNode, ...]] = {}

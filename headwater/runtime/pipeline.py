@@ -93,6 +93,8 @@ class Pipeline:
 
     def _step(self, wait: float) -> BatchDone | None:
         clock = _Clock()
+        if self._chronicle.is_due():
+            return self._batch({}, self.progress.cut, None, clock)
         repeat = self.progress.planned_cut if self.progress.planned_batch > self.progress.batch_id else None
         with clock.stop("read"):
             deliveries = self.ends.read(
@@ -123,7 +125,8 @@ class Pipeline:
 
     def has_reached(self, target: Mapping[str, Position]) -> bool:
         """True if every answer is there and knows all that was committed before the target."""
-        return not self.pending and self.ends.reached(self.progress.cut, target)
+        is_done = not self.pending and not self._chronicle.is_due()
+        return is_done and self.ends.reached(self.progress.cut, target)
 
     def close(self) -> None:
         """Stop reading, close the sinks, let the folder go. What is done stays done."""
@@ -141,16 +144,20 @@ class Pipeline:
             self.ends.commit(cut)
 
     def _batch(
-        self, deliveries: Mapping[str, Delivery], cut: Cut, fill: set[str], clock: _Clock
+        self, deliveries: Mapping[str, Delivery], cut: Cut, filled: set[str] | None, clock: _Clock
     ) -> BatchDone:
+        """One batch, with the views that are computed from nothing; None if it only lets go what is not kept."""
+        fill = filled or set()
         batch_id = self.progress.batch_id + 1
         step = Step(self.engine, self.program, batch_id, self.states)
         with clock.stop("tables"):
             rows = self._take(deliveries, step)
+            if filled is None:
+                self._chronicle.let_go(step)
         with clock.stop("views"):
             self._compute(step, fill, _committed(deliveries))
         with clock.stop("sinks"):
-            self._write(step, cut, fill)
+            self._write(step, cut, is_letting_go=filled is None)
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
@@ -210,14 +217,15 @@ class Pipeline:
                     step.compute(node, self._plans)
             self._chronicle.of_view(node.name, step, committed=committed, first=node.name in fill)
 
-    def _write(self, step: Step, cut: Cut, fill: set[str]) -> None:
+    def _write(self, step: Step, cut: Cut, *, is_letting_go: bool) -> None:
         outgoing: dict[str, list[ChangeSet]] = {}
         for node in self.program.sinks:
             changes = step.changes.get(node.relation)
             if changes is None:
                 continue
-            if node.table.append_only and node.relation not in fill:
-                changes = self._chronicle.for_appending(changes)
+            if node.table.append_only and is_letting_go:
+                # What was appended stays.
+                continue
             check_keys(node, changes, step.new[node.relation], self.engine)
             named = ChangeSet(node.table.name, changes.schema, changes.parts)
             outgoing.setdefault(node.sink, []).append(named)

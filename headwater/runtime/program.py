@@ -63,6 +63,9 @@ class Result:
     nodes: tuple[str, ...]
     """The stored relations that keep it, hidden ones first, its own last."""
     append_only: bool = False
+    """True if no row of it ever goes, but for what is not kept of a history."""
+    expires: bool = False
+    """True if it reads a history of which not everything is kept."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from headwater.incremental.differentiate import maintained
 from headwater.incremental.flatten import flatten
 from headwater.plan.nodes import Alias, Item, Plan, Project, output
 from headwater.runtime.assign import check_assignable
+from headwater.runtime.history import has_limits
 from headwater.runtime.program import Result, TableNode, ViewNode, fingerprint, sums_schema
 from headwater.runtime.scope import Scope
 from headwater.schema import Column, Schema, arrow_type, sql_type
@@ -51,6 +52,7 @@ def add_result(
         reads=bound.relations,
         nodes=tuple(node.name for node in nodes),
         append_only=_only_inserts(scope, bound, nodes),
+        expires=any(_expires(scope, name) for name in bound.relations),
     )
     scope.results[name] = result
     return result
@@ -122,6 +124,11 @@ def _only_inserts(scope: Scope, bound: Bound, nodes: list[ViewNode]) -> bool:
         for n in bound.relations
     )
     return all(tables) and all(v.block.opaque is None and v.block.group is None for v in nodes)
+
+
+def _expires(scope: Scope, name: str) -> bool:
+    """True if rows of a relation may go because they are not kept."""
+    return has_limits(scope.tables[name]) if name in scope.tables else scope.results[name].expires
 
 
 def _table_only_inserts(table: TableNode) -> bool:

@@ -1,7 +1,6 @@
 """What of a history is kept: changes that are too old, or too many, go again.
 
-They go in steps of a small part of what is kept, so that most batches have nothing to do. A change goes with a later
-batch than the one it came with, however old it is: whoever follows a history sees every change once.
+They go in steps of a small part of what is kept, so that this is seldom done, and in a batch in which nothing comes.
 """
 
 from __future__ import annotations
@@ -24,6 +23,10 @@ STEPS = 64
 """What is kept goes in so many steps: at most a sixty-fourth more is there than was asked for."""
 
 
+# Rows that a TRUNCATE took are of one number; a batch that is repeated must choose the same ones.
+_ORDER = ("sequence", "TO_JSON(before)", "TO_JSON(after)")
+
+
 @dataclass(frozen=True)
 class Kept:
     """What a history holds; times are microseconds, None before the first that is known."""
@@ -44,35 +47,41 @@ def kept_to_text(kept: Kept) -> str:
     return json.dumps({"rows": kept.rows, "oldest": kept.oldest, "newest": kept.newest})
 
 
-def retained(
-    come: ChangeSet, state: State, kept: Kept, *, limits: HistoryOptions, engine: Engine
-) -> tuple[ChangeSet, Kept]:
-    """What comes to a history, and what goes of what was there."""
-    times = _times(come)
-    newest = max((t for t in (kept.newest, *times) if t is not None), default=None)
-    after = replace(kept, newest=newest)
-    parts = list(come.parts)
-    since = None if limits.seconds is None else _since(newest, limits.seconds)
+def grown(kept: Kept, come: ChangeSet) -> Kept:
+    """What is held when some changes have come."""
+    times = [t for t in _times(come) if t is not None]
+    oldest = [kept.oldest, *times] if kept.oldest is not None else times
+    newest = [kept.newest, *times] if kept.newest is not None else times
+    return Kept(kept.rows + come.count, min(oldest, default=None), max(newest, default=None))
+
+
+def is_due(kept: Kept, limits: HistoryOptions) -> bool:
+    """True if so much is too old, or too many, that it has to go."""
+    since = _since(kept, limits)
+    is_old = since is not None and kept.oldest is not None and kept.oldest < since
+    return is_old or (limits.rows is not None and kept.rows - limits.rows > limits.rows // STEPS)
+
+
+def expired(state: State, kept: Kept, *, limits: HistoryOptions, engine: Engine) -> tuple[ChangeSet, Kept]:
+    """What goes of a history, and what it holds then."""
+    parts: list[Rows | Files] = []
+    since = _since(kept, limits)
     if since is not None and kept.oldest is not None and kept.oldest < since:
-        gone = _gone(engine, state, before=since)
-        parts.append(gone)
-        after = replace(after, rows=after.rows - _count(gone), oldest=since)
-    surplus = 0 if limits.rows is None else min(after.rows, after.rows + come.count - limits.rows)
-    if limits.rows is not None and surplus > limits.rows // STEPS:
-        gone = _gone(engine, state, since=since if len(parts) > len(come.parts) else None, first=surplus)
-        parts.append(gone)
-        after = replace(after, rows=after.rows - _count(gone))
-    known = [t for t in (after.oldest, *times) if t is not None]
-    whole = ChangeSet(come.relation, come.schema, tuple(parts))
-    return whole, replace(after, rows=after.rows + come.count, oldest=min(known, default=None))
+        parts.append(_gone(engine, state, before=since))
+        kept = replace(kept, rows=kept.rows - _count(parts[0]), oldest=since)
+    surplus = 0 if limits.rows is None else kept.rows - limits.rows
+    if surplus > 0:
+        parts.append(_gone(engine, state, since=since, first=surplus))
+        kept = replace(kept, rows=kept.rows - _count(parts[-1]))
+    return ChangeSet(state.relation, state.schema, tuple(parts)), kept
 
 
-def _since(newest: int | None, seconds: float) -> int | None:
+def _since(kept: Kept, limits: HistoryOptions) -> int | None:
     """The first moment that is kept; it moves in steps."""
-    if newest is None:
+    if kept.newest is None or limits.seconds is None:
         return None
-    step = max(1, int(seconds * 1_000_000 / STEPS))
-    return (newest - int(seconds * 1_000_000)) // step * step
+    step = max(1, int(limits.seconds * 1_000_000 / STEPS))
+    return (kept.newest - int(limits.seconds * 1_000_000)) // step * step
 
 
 def _times(come: ChangeSet) -> list[int]:
@@ -102,7 +111,7 @@ def _gone(
         rows = rows.where(exp.not_(exp.func("COALESCE", _is_older(since), exp.false())))
     there = consolidated(rows, state.schema.names)
     if first is not None:
-        there = exp.select("*").from_(there.subquery("t")).order_by("sequence").limit(first)
+        there = exp.select("*").from_(there.subquery("t")).order_by(*_ORDER).limit(first)
     turned = exp.alias_(exp.cast(exp.Neg(this=exp.column(WEIGHT)), "tinyint"), WEIGHT)
     names = [exp.column(name, quoted=True) for name in state.schema.names]
     made = engine.saved(engine.sql(exp.select(*names, turned).from_(there.subquery("g"))))

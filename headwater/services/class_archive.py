@@ -42,7 +42,7 @@ def archive_options(
         if is_whole(archive):
             os.utime(archive)
             return [SILENT, f"-XX:SharedArchiveFile={':'.join([*base, str(archive)])}"]
-    except OSError:
+    except (OSError, subprocess.SubprocessError):
         # A cache that cannot be written is a start that takes longer, not one that fails.
         return []
     return [

@@ -85,6 +85,8 @@ class SinkType:
 
     `append_only` of the table is not known yet, and given as True.
     """
+    takes_back: Callable[[SinkTable], bool] = lambda table: bool(table.schema.key)
+    """True if a row can be taken back from such a table; else what was appended stays."""
     family: str = ""
     """Connectors of equal family share one Sink for tables of equal group; without one each has its own."""
     jars: tuple[str, ...] = ()

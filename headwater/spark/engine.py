@@ -24,7 +24,7 @@ from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.spark.plain_maps import have_fixed_values, without_generated_code
 from headwater.spark.text import to_text
-from headwater.spark.types import struct_of
+from headwater.spark.types import struct_of, type_text
 from headwater.tables import slices
 from headwater.tables.state import State, row_count
 
@@ -80,7 +80,7 @@ class Engine:
             empty = self.spark.createDataFrame([], struct_of(schema))
             empty.createOrReplaceTempView(_view(name))
         struct = self.spark.sql(to_text(query)).schema
-        types = {f.name: f.dataType.simpleString() for f in struct.fields}
+        types = {f.name: type_text(f.dataType) for f in struct.fields}
         if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
             without_generated_code(self.spark)
         return types

@@ -16,6 +16,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.schema import Column
 from headwater.spark import lake_sql
 from headwater.spark.engine import Engine
+from headwater.spark.types import type_text
 
 FAILURE: tuple[type[Exception], ...] = (PySparkException, Py4JJavaError)
 """How Spark refuses. That it has ended is no refusal."""
@@ -74,7 +75,7 @@ def _for_many_rows(spark: SparkSession) -> dict[str, str]:
 def columns_of(spark: SparkSession, table: exp.Table) -> tuple[tuple[Column, bool], ...]:
     """The columns of a table that is there, each with True if it must not be NULL."""
     fields = spark.table(table.sql(dialect="spark")).schema.fields
-    return tuple((Column(f.name, f.dataType.simpleString()), not f.nullable) for f in fields)
+    return tuple((Column(f.name, type_text(f.dataType)), not f.nullable) for f in fields)
 
 
 def said(problem: Exception) -> str:

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from pyspark.sql.types import StructField, StructType, _parse_datatype_string
+import re
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, _parse_datatype_string
 
 from headwater.schema import WEIGHT, Schema, sql_type
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def type_text(of: DataType) -> str:
+    """A type of Spark's as our schemas write it; unlike Spark's own text it can be read again.
+
+    >>> type_text(StructType([StructField("a b", ArrayType(StringType()))]))
+    'struct<`a b`:array<string>>'
+    """
+    match of:
+        case StructType():
+            return f"struct<{','.join(f'{_field(f.name)}:{type_text(f.dataType)}' for f in of.fields)}>"
+        case ArrayType():
+            return f"array<{type_text(of.elementType)}>"
+        case MapType():
+            return f"map<{type_text(of.keyType)},{type_text(of.valueType)}>"
+    return of.simpleString()
+
+
+def _field(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
 
 def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:

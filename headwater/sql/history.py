@@ -143,11 +143,24 @@ def unpivoted(asked: Asked, schema: Schema, history: exp.Table, *, place: Place)
     What is created has no old value; of what is deleted the new value is an empty text.
     """
     key = [_found(name, schema, place) for name in asked.key]
+    for name in asked.fields:
+        _check_comparable(_found(name, schema, place), schema, place)
     parts = [_field(asked, key, _found(name, schema, place)).from_(history.copy()) for name in asked.fields]
     whole: exp.Query = parts[0]
     for part in parts[1:]:
         whole = exp.union(whole, part, distinct=False, copy=False)
     return whole
+
+
+def _check_comparable(name: str, schema: Schema, place: Place) -> None:
+    column = schema.find(name)
+    if column is not None and "map<" in column.type:
+        raise SqlError(
+            f'field "{name}" is a MAP, of which cannot be told whether it changed',
+            detail=f"It is of type {column.type}.",
+            hint="Leave it out, or declare the column as STRING.",
+            place=place,
+        )
 
 
 def _found(name: str, schema: Schema, place: Place) -> str:
@@ -209,20 +222,21 @@ def versions(asked: Asked, schema: Schema, history: exp.Table, *, place: Place) 
     """Each version of each row, from when and up to when it was true (a slowly changing dimension of type 2)."""
     key = [_found(name, schema, place) for name in asked.key]
     by = [exp.column(f"k{number}") for number in range(len(key))]
-    following = exp.Window(
-        this=exp.func("LEAD", exp.column(_AT)),
-        partition_by=by,
-        order=exp.Order(
-            expressions=[exp.Ordered(this=exp.column(_SEQUENCE)), exp.Ordered(this=exp.column("half"))]
-        ),
+    order = [exp.Ordered(this=exp.column(_SEQUENCE)), exp.Ordered(this=exp.column("half"))]
+    # What follows may have no time; that something follows is known all the same.
+    until, is_followed = (
+        exp.Window(this=exp.func("LEAD", of), partition_by=by, order=exp.Order(expressions=order))
+        for of in (exp.column(_AT), exp.true())
     )
-    timed = exp.select(exp.column(_ROW), exp.column(_GONE), exp.column(_AT), exp.alias_(following, "until"))
+    timed = exp.select(exp.column(_ROW), exp.column(_GONE), exp.column(_AT)).select(
+        exp.alias_(until, "until"), exp.alias_(is_followed, "is_followed")
+    )
     inner = timed.from_(_told(key, history).subquery("told")).subquery("timed")
     items = [exp.alias_(_part(_ROW, name), name, quoted=True) for name in schema.names]
     items += [
         exp.alias_(exp.column(_AT), "valid_from"),
         exp.alias_(exp.column("until"), "valid_to"),
-        exp.alias_(exp.Is(this=exp.column("until"), expression=exp.Null()), "is_current"),
+        exp.alias_(exp.Is(this=exp.column("is_followed"), expression=exp.Null()), "is_current"),
     ]
     return exp.select(*items).from_(inner).where(exp.not_(exp.column(_GONE)))
 

@@ -7,7 +7,7 @@ An update stands in the log as two halves, or as a row whose predecessor has to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from headwater.log.events import (
     DELETE,
     DELETE_KEY,
     DELETED,
-    FIRST,
     HISTORY,
     INSERT,
     KIND,
@@ -37,16 +36,13 @@ from headwater.log.events import (
     Events,
 )
 from headwater.log.positions import Position
-from headwater.schema import WEIGHT, Column, Schema, arrow_schema
+from headwater.schema import Column, Schema, arrow_schema
 from headwater.tables.state import State
 from headwater.tables.upsert import filled, rows_before
 
-BATCH_BITS = 32
-"""A view's changes are numbered within their batch, so many bits of the number."""
-
 OP_COLUMN, BEFORE, AFTER = "op", "before", "after"
-_MOMENT = pa.timestamp("us", tz="UTC")
-_MISSING = {OP: pa.string(), TRANSACTION: pa.string(), COMMITTED: _MOMENT, APPENDED: _MOMENT}
+MOMENT = pa.timestamp("us", tz="UTC")
+_MISSING = {OP: pa.string(), TRANSACTION: pa.string(), COMMITTED: MOMENT, APPENDED: MOMENT}
 
 
 def history_schema(schema: Schema) -> Schema:
@@ -232,45 +228,6 @@ class _Fold:
         self.ops.append(op)
         self.before.append(before)
         self.after.append(after)
-
-
-def history_of_changes(
-    relation: str, changes: ChangeSet, moment: Any, *, first: bool, batch_id: int
-) -> ChangeSet:
-    """What a batch did to a view, committed at a moment: its rows go and come."""
-    schema = history_schema(changes.schema)
-    told = _of_view(changes, schema, moment, come=FIRST if first else CREATED)
-    parts, count = [], batch_id << BATCH_BITS
-    for made in told:
-        numbers = pa.array(range(count, count + made.num_rows), pa.int64())
-        # What goes is numbered before what comes: of a row that changed, the old one goes first.
-        later = pc.if_else(pc.equal(made.column(OP_COLUMN), DELETED), 0, 1 << (BATCH_BITS - 1))
-        place = made.column_names.index("sequence")
-        parts.append(Rows(made.set_column(place, made.schema.field(place), pc.add(numbers, later))))
-        count += made.num_rows
-    return ChangeSet(relation, schema, tuple(parts))
-
-
-def _of_view(changes: ChangeSet, schema: Schema, moment: Any, *, come: str) -> Iterator[pa.Table]:
-    wanted = arrow_schema(changes.schema)
-    final = weighted_schema(schema)
-    for batch in changes.batches():
-        count = batch.num_rows
-        structs = pa.StructArray.from_arrays([batch.column(n) for n in wanted.names], fields=list(wanted))
-        is_there = pc.greater(batch.column(WEIGHT), 0)
-        places, nothing = pa.array(range(count), pa.int64()), pa.scalar(None, pa.int64())
-        columns = [
-            pc.if_else(is_there, come, DELETED),
-            structs.take(pc.if_else(is_there, nothing, places)),
-            structs.take(pc.if_else(is_there, places, nothing)),
-            pa.nulls(count, pa.string()),
-            pa.nulls(count, pa.string()),
-            pa.repeat(pa.scalar(moment, _MOMENT), count),
-            pa.repeat(pa.scalar(moment, _MOMENT), count),
-            pa.nulls(count, pa.int64()),
-            pa.repeat(pa.scalar(1, pa.int8()), count),
-        ]
-        yield pa.Table.from_arrays(columns, names=final.names).cast(final)
 
 
 def _read(paths: Sequence[Path]) -> pa.Table:

@@ -43,12 +43,20 @@ def checked(table: SinkTable, kind: str) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("column", ["void", "variant", "interval day to second", "array<void>", "time(6)"])
+@pytest.mark.parametrize(
+    "column", ["void", "variant", "interval day to second", "array<void>", "time(6)", "struct<a:variant>"]
+)
 def test_a_type_without_a_counterpart_is_refused(tmp_path: Path, kind: str, column: str) -> None:
     declared = Schema((Column("k", "string"), Column("odd", column)), ("k",))
     error = refusal(checked(lake_table(kind, tmp_path / "db" / "t", declared), kind))
     assert error.message.startswith("column 'odd' of sink table 't' has a type that")
     assert column in error.detail and "CAST" in error.hint
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_field_may_be_called_like_a_type(tmp_path: Path, kind: str) -> None:
+    named = Column("row", "struct<variant_id:int,interval:int,void:string>")
+    checked(lake_table(kind, tmp_path / "db" / "t", Schema((Column("k", "string"), named), ("k",))), kind)()
 
 
 @pytest.mark.parametrize("kind", KINDS)

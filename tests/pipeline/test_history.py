@@ -191,14 +191,13 @@ def test_events_that_come_twice_are_told_once(kafka: SharedKafka, folder: Path) 
         ("UNPIVOT_CHANGES(keyed)", "UNPIVOT_CHANGES needs KEY and FIELDS"),
         ("UNPIVOT_CHANGES(keyed, KEY(id), FIELDS(w))", 'column "w" does not exist'),
         ("UNPIVOT_CHANGES(keyed, KEY(id), FIELD(v))", "does not know 'FIELD(v)'"),
+        ("UNPIVOT_CHANGES(keyed, KEY(id), FIELDS(m))", 'field "m" is a MAP'),
         ("VERSIONS(keyed)", "VERSIONS needs KEY"),
         ("WITH_DELETED(keyed, FIELDS(v))", "WITH_DELETED does not know 'FIELDS(v)'"),
     ],
 )
 def test_a_wrong_call_is_named(folder: Path, call: str, message: str) -> None:
-    text = (
-        f"CREATE TABLE keyed {TEXTS} WITH ('connector' = 'values');\nCREATE VIEW x AS SELECT * FROM {call};"
-    )
+    text = f"CREATE TABLE keyed (m MAP<STRING, INT>, {TEXTS[1:]} WITH ('connector' = 'values');\nCREATE VIEW x AS SELECT * FROM {call};"
     with pytest.raises(SqlError) as raised, pipeline(text, folder):
         pass
     assert message in raised.value.message

@@ -46,12 +46,23 @@ def script(kafka: SharedKafka, topic: str, folder: Path) -> str:
         f"CREATE TABLE told (id INT) WITH ('connector' = 'filesystem', 'path' = '{folder}/told.csv',"
         " 'format' = 'csv');\n"
         "INSERT INTO told SELECT id FROM week;\n"
+        f"CREATE TABLE signs (op STRING) WITH ('connector' = 'filesystem', 'path' = '{folder}/signs.csv',"
+        " 'format' = 'csv');\n"
+        "INSERT INTO signs SELECT op FROM CHANGES(visits, RETAIN(100));\n"
+        "CREATE TABLE held (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'filesystem',"
+        f" 'path' = '{folder}/held.csv', 'format' = 'csv', 'sink.mode' = 'snapshot');\n"
+        "INSERT INTO held SELECT id FROM last;\n"
     )
 
 
 def ids(running: Pipeline, relation: str) -> list[int]:
     """The rows of a view of one column, in order."""
     return sorted(row[0] for row in rows(running, relation).elements())
+
+
+def lines(file: Path) -> list[str]:
+    """The rows of a text, without its head."""
+    return [line for line in file.read_text().splitlines() if line not in ("id", "op")]
 
 
 def check(running: Pipeline, hours: int) -> None:
@@ -83,5 +94,8 @@ def test_what_is_too_old_or_too_many_goes(kafka: SharedKafka, folder: Path) -> N
     with pipeline(text, folder) as again:
         # So many hours at once that most are too old when they come: they go with the batch after them.
         done = run(kafka, topic, again, parts=[range(181, 700), range(700, 702)])
-    told = [int(line) for line in (folder / "told.csv").read_text().splitlines() if line != "id"]
-    assert told == list(range(done)), "what was appended stays, and nothing was left out"
+        last = ids(again, "last")
+    told, signs, held = (lines(folder / f"{name}.csv") for name in ("told", "signs", "held"))
+    assert told == [str(hour) for hour in range(done)], "what was appended stays, and nothing was left out"
+    assert signs == ["c"] * done, "an equal change that goes does not cancel one that comes"
+    assert sorted(map(int, held)) == last, "a file that holds the result follows it"

@@ -141,5 +141,6 @@ FILESYSTEM = SinkType(
     group=group_of,
     open=open_sink,
     check=_check,
+    takes_back=lambda table: table.options.mode in ("snapshot", "changes"),
     empty="remove its file and the note beside it, .NAME.headwater, or its folder",
 )

@@ -10,8 +10,10 @@ from headwater.nearest import nearest
 from headwater.schema import Column, arrow_type
 from headwater.sinks.base import SinkTable
 
-UNKNOWN = re.compile(r"\b(void|variant|interval|time\(|geography|geometry)")
-"""Types without a counterpart, also inside others."""
+UNKNOWN = re.compile(
+    r"(?:^|[:<,])(void|variant|interval[a-z ]*|time\(\d\)|geography[^,>]*|geometry[^,>]*)(?=[,>]|$)"
+)
+"""Types without a counterpart, also inside others; a field may be called like one."""
 
 
 def check_key_is_declared(table: SinkTable) -> None:

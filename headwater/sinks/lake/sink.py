@@ -155,8 +155,8 @@ def _refused(target: Target, problem: Exception, what: str) -> SinkError:
         return SinkError(
             f"sink table '{target.table.name}' could not be written in {target.max_retries + 1} tries",
             detail=f"Somebody else writes to {target.shown} at the same time: {said.rstrip('.')}.",
-            hint="Nothing of the batch stands in it, and the next start repeats it. Raise 'sink.max-retries' to try "
-            "longer.",
+            hint="The next start repeats the batch, and leaves it out if the table has it. Raise 'sink.max-retries' "
+            "to try longer.",
             place=target.table.place,
         )
     return _refused_because(target, said, what)
