@@ -197,7 +197,10 @@ def test_events_that_come_twice_are_told_once(kafka: SharedKafka, folder: Path) 
     ],
 )
 def test_a_wrong_call_is_named(folder: Path, call: str, message: str) -> None:
-    text = f"CREATE TABLE keyed (m MAP<STRING, INT>, {TEXTS[1:]} WITH ('connector' = 'values');\nCREATE VIEW x AS SELECT * FROM {call};"
+    text = (
+        f"CREATE TABLE keyed (m MAP<STRING, INT>, {TEXTS[1:]} WITH ('connector' = 'values');\n"
+        f"CREATE VIEW x AS SELECT * FROM {call};"
+    )
     with pytest.raises(SqlError) as raised, pipeline(text, folder):
         pass
     assert message in raised.value.message
