@@ -136,15 +136,23 @@ class Area:
 
     def refresh(self) -> None:
         """Draw if there is something new and the time has come."""
-        if self._is_old and time.monotonic() - self._drawn_at >= self.look.every:
+        pause = max([self.look.every, *(shown.pause for shown in self._shown)])
+        if self._is_old and time.monotonic() - self._drawn_at >= pause:
             self.draw()
 
     def draw(self) -> None:
-        """Draw now."""
+        """Draw now; rows are never of an earlier batch than the cut beside them."""
+        if self.state not in OVER:
+            self.read()
         since, self._drawn_at, self._is_old = self._drawn_at, time.monotonic(), False
         # What is there at first is no news.
         since = since if self.batches > 1 else float("inf")
         self.paint(self._picture([shown.sheet(self.look.rows, since) for shown in self._shown]))
+
+    def read(self) -> None:
+        """Read what is not known yet; after the pipeline is closed nobody can."""
+        for shown in self._shown:
+            shown.catch_up()
 
     def facts(self) -> list[tuple[str, str]]:
         """What the small line says."""
@@ -198,8 +206,10 @@ def _sheet_text(sheet: Sheet) -> str:
 
 
 def _more(sheet: Sheet) -> str:
+    late = "rows of an earlier batch" if sheet.is_behind else "rows"
     if sheet.is_cut:
-        return f"the first {len(sheet.rows):,} of more than {sheet.count:,} rows"
+        return f"the first {len(sheet.rows):,} of {sheet.count:,} {late} or more"
     if not sheet.count:
-        return "no rows"
-    return f"{len(sheet.rows):,} of {sheet.count:,} rows" if sheet.count > len(sheet.rows) else ""
+        return f"no {late}"
+    is_part = sheet.count > len(sheet.rows) or sheet.is_behind
+    return f"{len(sheet.rows):,} of {sheet.count:,} {late}" if is_part else ""

@@ -39,8 +39,8 @@ class Runs:
             raise
 
     def stop(self, names: Sequence[str]) -> list[Run]:
-        """Stop these, or all; those that ran."""
-        chosen = [run for run in self.chosen(names) if not run.is_over]
+        """Stop these, or all; those that ran, or had left something behind."""
+        chosen = [run for run in self.chosen(names) if not run.is_over or run.left is not None]
         self._end(chosen)
         return chosen
 
@@ -76,6 +76,11 @@ class Runs:
         told = f"{going} running" + (f"; all share one Spark with {cores} cores" if cores else "")
         errors = [
             f"{r.name}: {r.area.error.message}" for r in self._runs.values() if r.area.error is not None
+        ]
+        errors += [
+            f"{r.name}: what it made at its sources is still there: {r.left.message}; stop it again, or drop it"
+            for r in self._runs.values()
+            if r.left is not None
         ]
         return bundle(
             [table_html(COLUMNS, rows, RIGHT), note_html(told), *map(note_html, errors)],

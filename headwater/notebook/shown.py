@@ -14,6 +14,8 @@ NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 HELD_ROWS = 10_000
 """An answer above this is not held here but read again, its first rows only."""
 
+READ_ROWS = 1000
+
 READ_AGAIN_SECONDS = 1.0
 
 
@@ -33,6 +35,8 @@ class Sheet:
     count: int
     is_cut: bool = False
     """True if there are more rows than were counted."""
+    is_behind: bool = False
+    """True if the last batches changed rows that could not be read any more."""
 
 
 class Shown:
@@ -43,19 +47,31 @@ class Shown:
         self.schema = answers.schema(name)
         self._answers = answers
         self._answer = Answer(name, self.schema)
-        self._read_at: float | None = None
+        self._is_whole = True
+        self._is_behind = False
+
+    @property
+    def pause(self) -> float:
+        """How long after the last picture the next one may come: what has to be read costs more."""
+        return READ_AGAIN_SECONDS if self._is_behind else 0.0
 
     def fill(self) -> None:
-        """Begin with what is true already."""
-        self._answer.fill(self._answers.rows(self.name))
+        """Take what is true already."""
+        rows = self._answers.rows(self.name, READ_ROWS)
+        self._answer.fill(rows)
+        self._is_whole, self._is_behind = rows.num_rows < READ_ROWS, False
 
     def follow(self, changes: ChangeSet, now: float) -> None:
-        """Take in the changes of a batch."""
-        is_held = self._read_at is None and changes.is_small
+        """Take in the changes of a batch, or remember to read again."""
+        is_held = self._is_whole and not self._is_behind and changes.is_small
         if is_held and len(self._answer) + changes.count <= HELD_ROWS:
             self._answer.apply(changes.table(), now)
-        elif self._read_at is None or now - self._read_at >= READ_AGAIN_SECONDS:
-            self._read_at = now
+        else:
+            self._is_behind = True
+
+    def catch_up(self) -> None:
+        """Read again what could not be followed."""
+        if self._is_behind:
             self.fill()
 
     def sheet(self, limit: int, since: float) -> Sheet:
@@ -68,5 +84,6 @@ class Shown:
             tuple(row.cells for row in first),
             tuple(tuple(moment > since for moment in row.changed) for row in first),
             len(rows),
-            is_cut=self._read_at is not None,
+            is_cut=not self._is_whole,
+            is_behind=self._is_behind,
         )

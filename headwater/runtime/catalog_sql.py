@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ from headwater.sources.base import Client, Outcome, Refusal
 from headwater.sources.registry import CATALOG_TYPES
 from headwater.sql import statements as sql
 from headwater.sql.places import SourceText
+
+_RUNS = re.compile(r"--[^\n]*|#[^\n]*|(?P<run>/\*M?!.*?\*/)|/\*.*?\*/", re.DOTALL)
+"""Comments, and those that MySQL and MariaDB run: `/*!40101 SET NAMES utf8 */`."""
+
+_MISSING = re.compile(r"^Missing (?P<sign>.+) from \d+:(?P<start>\d+)$", re.DOTALL)
+"""What the tokenizer says of a quote that is not closed; the last number counts from the begin of the text."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +65,22 @@ def split(source: SourceText, dialect: str) -> list[Piece]:
     try:
         tokens = sqlglot.tokenize(source.text, read=dialect)
     except TokenError as problem:
-        raise SqlError("the SQL cannot be split into statements", detail=f"{problem}.") from problem
+        raise _unclosed(source, problem) from problem
     pieces: list[Piece] = []
     begin: int | None = None
-    end = 0
-    for token in tokens:
-        if token.token_type is not TokenType.SEMICOLON:
-            begin = token.start if begin is None else begin
-            end = token.end + 1
+    end = before = 0
+    spans = [(t.start, t.end + 1, t.token_type is TokenType.SEMICOLON) for t in tokens]
+    for start, after, is_end in [*spans, (len(source.text), len(source.text), True)]:
+        # Between tokens are comments, and what MySQL runs although it looks like one.
+        runs = list(_RUNS.finditer(source.text, before, start)) if dialect == "mysql" else []
+        for run in (run for run in runs if run["run"] is not None):
+            begin, end = run.start() if begin is None else begin, run.end()
+        before = after
+        if not is_end:
+            begin, end = start if begin is None else begin, after
         elif begin is not None:
             pieces.append(Piece(source.text[begin:end], begin))
             begin = None
-    if begin is not None:
-        pieces.append(Piece(source.text[begin:end], begin))
     return pieces
 
 
@@ -88,3 +98,18 @@ def _run(client: Client, piece: Piece, source: SourceText, *, limit: int) -> Out
             hint=refused.hint,
             place=source.place(begin, begin + width),
         ) from refused
+
+
+def _unclosed(source: SourceText, problem: TokenError) -> SqlError:
+    """What is wrong with a text that ends within a quote or a comment."""
+    missing = _MISSING.search(str(problem.__cause__))
+    start = int(missing["start"]) if missing is not None else source.text.rfind("/*")
+    sign = missing["sign"] if missing is not None else "/*"
+    if start < 0:
+        return SqlError("the SQL cannot be split into statements", detail=f"{problem}.")
+    return SqlError(
+        f"{sign} is not closed",
+        detail="It goes on to the end of the cell.",
+        hint=f"Close it with {'*/' if sign == '/*' else sign}.",
+        place=source.place(start, start + len(sign)),
+    )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from headwater.errors import SqlError
 from headwater.nearest import nearest_hint
+from headwater.runtime.uses import Named, uses
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
 
-Named = sql.CreateTable | sql.CreateView | sql.CreateCatalog
 Declaration = Named | sql.Use | sql.Set
 Running = sql.Select | sql.InsertInto | sql.StatementSet
 
@@ -120,7 +119,7 @@ class Declarations:
 
 
 def _declare(declared: list[Declaration], statement: Named, fresh: Sequence[Declaration]) -> None:
-    """Put a declaration in the place of the former one, so that what follows still stands on it."""
+    """Put a declaration in the place of the former one, or behind what it reads; its readers follow it."""
     at = next((i for i, s in enumerate(declared) if _is_same(s, statement)), None)
     skips = getattr(statement, "if_not_exists", False)
     if at is not None and skips:
@@ -128,10 +127,30 @@ def _declare(declared: list[Declaration], statement: Named, fresh: Sequence[Decl
     is_replaced = at is not None and (
         declared[at] not in fresh or (isinstance(statement, sql.CreateView) and statement.or_replace)
     )
-    if at is not None and is_replaced:
-        declared[at] = statement
-    else:
+    if at is None or not is_replaced:
         declared.append(statement)
+        return
+    declared[at] = statement
+    behind = [s for s in declared[at + 1 :] if isinstance(s, Named)]
+    if any(uses(statement, other) for other in behind):
+        moved: list[Declaration] = [statement, *_readers(statement, behind)]
+        declared[:] = [s for s in declared if not any(s is one for one in moved)] + moved
+
+
+def _readers(statement: Named, behind: Sequence[Named]) -> list[Named]:
+    """What stands on a declaration, and on that in turn; a circle is an error."""
+    found: list[Named] = []
+    for other in behind:
+        if any(uses(other, one) for one in (statement, *found)):
+            found.append(other)
+            if uses(statement, other):
+                raise SqlError(
+                    f'"{statement.name}" would read itself',
+                    detail=f'It reads "{other.name}", which reads "{statement.name}".',
+                    hint=f'Declare "{other.name}" without it first.',
+                    place=statement.place,
+                )
+    return found
 
 
 def _is_same(one: Declaration, other: Named) -> bool:
@@ -157,7 +176,9 @@ def _without(declared: list[Declaration], drop: sql.Drop) -> list[Declaration]:
             hint=nearest_hint(drop.name, [s.name for s in of_kind], f"{drop.kind}s"),
             place=drop.place,
         )
-    users = [s.name for s in declared if s not in gone and isinstance(s, Named) and _mentions(s, drop.name)]
+    users = [
+        s.name for s in declared if s not in gone and isinstance(s, Named) and any(uses(s, g) for g in gone)
+    ]
     if users:
         raise SqlError(
             f'"{drop.name}" is still used by "{users[0]}"',
@@ -178,13 +199,8 @@ def _needed(declared: Iterable[Declaration], roots: Sequence[sql.Statement]) -> 
             everything
             or is_root
             or not isinstance(statement, Named)
-            or any(_mentions(reader, statement.name) for reader in readers)
+            or any(uses(reader, statement) for reader in readers)
         ):
             wanted.insert(0, statement)
             readers.append(statement)
     return wanted
-
-
-def _mentions(statement: sql.Statement, name: str) -> bool:
-    last = name.rpartition(".")[2]
-    return re.search(rf"(?<!\w){re.escape(last)}(?!\w)", statement.text, re.IGNORECASE) is not None

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.runtime.compile import compile_script
 from headwater.runtime.declarations import Script
+from headwater.runtime.either_way import check_tables
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.open import HOME, open_engine, open_script, spark_jars
@@ -44,12 +45,16 @@ class Interactive:
         """Compile a script and run nothing: what SHOW, DESCRIBE and EXPLAIN say."""
         hidden = Hidden()
         with hidden.watching(), tempfile.TemporaryDirectory() as folder:
+            check_tables(script.statements, hidden)
             late = _Late(lambda: self._session(script, Path(folder), listener))
             engine = Engine(cast(SparkSession, late), Path(folder))
             return compile_script(list(script.statements), engine, hidden=hidden).answers
 
     def open(self, script: Script, name: str, *, file: str, listener: Listener) -> Pipeline:
         """The pipeline of a script, in a session of its own."""
+        hidden = Hidden()
+        with hidden.watching():
+            check_tables(script.statements, hidden)
         self._refuse_late_jars(script, listener)
         said = {"name": name, "script": script.text, "file": file}
         jars = spark_jars(list(script.declared), listener)

@@ -16,6 +16,7 @@ from headwater.errors import SourceError
 from headwater.log.positions import Cut, Position
 from headwater.notebook.area import Area, Look
 from headwater.notebook.page import Bundle
+from headwater.notebook.shown import HELD_ROWS, READ_ROWS
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.pipeline import Pipeline
 from headwater.schema import Column, Schema
@@ -161,3 +162,84 @@ def test_a_failure_is_told_where_it_happened(area: Area, wall: Wall) -> None:
 def test_before_it_stands_the_cell_tells_the_error_itself(area: Area, wall: Wall) -> None:
     area.end("failed", SourceError("no"))
     assert wall.text == "failed In [3] q"
+
+
+class Large:
+    """An answer with too many rows to be held: each row tells which read it is of."""
+
+    def __init__(self, rows: int = READ_ROWS) -> None:
+        self.rows, self.reads, self.is_closed = rows, 0, False
+
+    def __call__(self, name: str, limit: int = READ_ROWS) -> pa.Table:
+        assert not self.is_closed
+        self.reads += 1
+        rows = min(limit, self.rows)
+        return pa.table({"who": [f"{n:05}" for n in range(rows)], "n": [self.reads] * rows})
+
+
+def many(number: int) -> BatchDone:
+    return done(number, *((f"{n:05}", number, 1) for n in range(HELD_ROWS + 1)))
+
+
+def test_an_answer_that_is_read_again_is_never_older_than_its_cut(
+    area: Area, wall: Wall, clock: list[float]
+) -> None:
+    large = Large()
+    area.open(pipeline(rows=large))
+    clock[0] += 1.1
+    area.batch(many(1))
+    assert wall.text.splitlines()[0].endswith("cut 1") and wall.text.splitlines()[3].split()[1] == "1"
+    assert wall.text.splitlines()[-1] == "the first 2 of 1,000 rows or more"
+    clock[0] += 0.6
+    area.batch(done(2, ("a", 1, 1)))
+    area.refresh()
+    assert large.reads == 1 and wall.text.splitlines()[0].endswith("cut 1"), "it is not read so often"
+    clock[0] += 0.6
+    area.refresh()
+    assert wall.text.splitlines()[0].endswith("cut 2") and wall.text.splitlines()[3].split()[1] == "2"
+    clock[0] += 5
+    area.refresh()
+    assert large.reads == 2, "nothing is new"
+    area.batch(done(3, ("a", 1, 1)))
+    area.batch(done(4, ("a", 1, 1)))
+    area.draw()
+    assert large.reads == 4 and wall.text.splitlines()[0].endswith("cut 4")
+    assert wall.text.splitlines()[3].split()[1] == "4", "who waits sees the newest"
+
+
+def test_an_answer_that_became_small_is_held_again(area: Area, wall: Wall, clock: list[float]) -> None:
+    large = Large()
+    area.open(pipeline(rows=large))
+    clock[0] += 2
+    area.batch(many(1))
+    large.rows = 1
+    clock[0] += 2
+    area.batch(done(2, ("a", 1, -1)))
+    assert wall.text.splitlines()[3:] == ["00000  2"]
+    clock[0] += 2
+    area.batch(done(3, ("00000", 2, -1)))
+    assert wall.text.splitlines()[-1] == "no rows" and large.reads == 2
+
+
+def test_a_resumed_answer_of_which_only_the_first_rows_were_read_is_read_again(
+    area: Area, wall: Wall, clock: list[float]
+) -> None:
+    large = Large()
+    area.open(pipeline(rows=large, cut=lambda: Cut((("s", Position(1)),)), pending=set()))
+    assert large.reads == 1
+    clock[0] += 2
+    area.batch(done(2, ("zoe", 1, 1)))
+    assert large.reads == 2
+
+
+def test_after_a_failure_nothing_is_read_and_older_rows_are_told(
+    area: Area, wall: Wall, clock: list[float]
+) -> None:
+    large = Large()
+    area.open(pipeline(rows=large))
+    clock[0] += 2
+    area.batch(many(1))
+    area.batch(done(2, ("a", 1, 1)))
+    large.is_closed = True
+    area.end("failed", SourceError("no"))
+    assert "the first 2 of 1,000 rows of an earlier batch or more" in wall.text.splitlines()

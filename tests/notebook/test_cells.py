@@ -5,6 +5,7 @@ Oracle: what was typed, and the words written here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from headwater import load_ipython_extension
 from headwater.errors import SqlError
 from headwater.notebook.magics import Notebook
 from headwater.runtime.declarations import Declarations
+from headwater.sql.statements import Statement
 from tests.notebook.shell import Shell
 
 ORDERS = "CREATE TABLE orders (id INT, total INT) WITH ('connector' = 'values')"
@@ -170,3 +172,101 @@ def test_what_is_there_already_stays_where_that_is_wanted() -> None:
 def test_only_what_is_there_can_be_dropped() -> None:
     with pytest.raises(SqlError, match='there is no view "orders"'):
         Declarations(Declarations().read(ORDERS, "a").declared).read("DROP VIEW orders", "b")
+
+
+def names(statements: Iterable[Statement]) -> list[str]:
+    return [str(getattr(s, "name", type(s).__name__)) for s in statements]
+
+
+def test_a_view_that_is_declared_again_stands_behind_what_it_reads_now_and_before_its_readers() -> None:
+    known = Declarations()
+    for cell in (
+        ORDERS,
+        "CREATE VIEW a AS SELECT * FROM orders",
+        "CREATE VIEW c AS SELECT * FROM a",
+        "CREATE VIEW b AS SELECT * FROM orders",
+        "CREATE VIEW a AS SELECT id FROM b",
+    ):
+        known.keep(known.read(cell, "a"))
+    assert names(known.read("SELECT * FROM a", "b").statements) == ["orders", "b", "a", "Select"]
+    assert names(known.read("SELECT * FROM c", "b").statements) == ["orders", "b", "a", "c", "Select"]
+
+
+def test_a_view_cannot_come_to_read_itself() -> None:
+    known = Declarations()
+    known.keep(
+        known.read(f"{ORDERS}; CREATE VIEW a AS SELECT 1 x; CREATE VIEW b AS SELECT x AS a FROM a", "a")
+    )
+    with pytest.raises(SqlError, match='"a" would read itself') as wrong:
+        known.read("CREATE VIEW a AS SELECT * FROM b", "b")
+    assert wrong.value.detail == 'It reads "b", which reads "a".'
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "CREATE TABLE u (id INT) WITH ('connector' = 'values', 'name' = 'orders')",
+        "CREATE VIEW u AS SELECT orders FROM copy",
+        "CREATE VIEW u AS WITH orders AS (SELECT 1) SELECT * FROM orders",
+        "CREATE VIEW u AS SELECT 'orders' FROM pg.shop.orders -- orders",
+    ],
+)
+def test_a_word_that_means_something_else_is_no_use(user: str) -> None:
+    known = Declarations(Declarations().read(f"{ORDERS}; {COPY}; {user}", "a").declared)
+    assert names(known.read("DROP TABLE orders", "b").declared) == ["copy", "u"]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "CREATE VIEW u AS SELECT 1 FROM copy WHERE id IN (SELECT id FROM `Orders`)",
+        "CREATE VIEW u AS SELECT * FROM default_catalog.default_database.orders",
+        "CREATE VIEW u AS SELECT * FROM CHANGES(orders)",
+        "CREATE TABLE u (n INT) LIKE orders",
+    ],
+)
+def test_what_is_read_cannot_be_dropped(user: str) -> None:
+    known = Declarations(Declarations().read(f"{ORDERS}; {COPY}; {user}", "a").declared)
+    with pytest.raises(SqlError, match='"orders" is still used by "u"'):
+        known.read("DROP TABLE orders", "b")
+
+
+def test_a_catalog_is_used_by_who_names_it() -> None:
+    catalog = "CREATE CATALOG pg WITH ('type' = 'jdbc', 'default-database' = 'd')"
+    known = Declarations(
+        Declarations().read(f"{catalog}; CREATE VIEW u AS SELECT pg FROM pg.shop.orders", "a").declared
+    )
+    assert names(known.read("SELECT * FROM u", "b").statements) == ["pg", "u", "Select"]
+    with pytest.raises(SqlError, match='"pg" is still used by "u"'):
+        known.read("DROP CATALOG pg", "b")
+    free = Declarations(Declarations().read(f"{catalog}; CREATE VIEW u AS SELECT 1 AS pg", "a").declared)
+    assert names(free.read("DROP CATALOG pg", "b").declared) == ["u"]
+
+
+JDBC = "'connector' = 'jdbc', 'url' = 'jdbc:mysql://h:1/d', 'table-name' = 't'"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (f"(id INT) WITH ({JDBC}, 'usernam' = 'u')", "Did you mean 'username'?"),
+        ("(id INT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:nodb://h/', 'table-name' = 't')", "nodb"),
+        ("(id INT) WITH ('connector' = 'print', 'nam' = 'x')", "'nam'"),
+        ("(id INT) WITH ('connector' = 'prnt')", "'print'"),
+        ("(n INT) WITH ('nam' = 'x') LIKE orders", "'nam'"),
+    ],
+)
+def test_a_wrong_option_is_an_error_of_the_cell_that_declares_it(shell: Shell, table: str, said: str) -> None:
+    ran = shell.run(f"%%headwater\n{ORDERS};\nCREATE TABLE u {table}")
+    assert said in ran.complaint and "--> In [1]:3:" in ran.complaint
+    assert shell.run("%%headwater\nSHOW TABLES").text.strip() == "(none)"
+
+
+def test_a_table_that_others_are_like_needs_no_connector(shell: Shell) -> None:
+    ran = shell.run(f"%%headwater\nCREATE TABLE base (id INT);\nCREATE TABLE u WITH ({JDBC}) LIKE base")
+    assert ran.text.strip() == "declared base, u"
+
+
+def test_options_of_either_way_are_right(shell: Shell) -> None:
+    for number, more in enumerate(("'scan.fetch-size' = '7'", "'sink.buffer-flush.max-rows' = '7'")):
+        assert shell.run(f"%%headwater\nCREATE TABLE t{number} (id INT) WITH ({JDBC}, {more})").error is None

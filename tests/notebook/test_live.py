@@ -138,7 +138,9 @@ def test_what_is_wrong_before_it_runs_is_wrong_with_the_cell(
     assert "column" in shell.run("%%headwater\nCREATE VIEW v AS SELECT nope FROM orders").complaint
 
 
-def test_what_goes_wrong_later_is_told_in_the_area_and_by_status(shell: Shell, shop: ValuesStore) -> None:
+def test_what_goes_wrong_later_is_told_in_the_area_and_by_status(
+    shell: Shell, shop: ValuesStore, tmp_path: Path
+) -> None:
     assert shell.run("%%headwater --name part\nSELECT id, 100 / total AS part FROM orders").error is None
     assert shell.run("%headwater wait part").error is None
     sell(shop, 2, "bob", 0)
@@ -146,6 +148,13 @@ def test_what_goes_wrong_later_is_told_in_the_area_and_by_status(shell: Shell, s
     assert failed.startswith("error: ") and "cannot be computed" in failed and "Division by zero" in failed
     told = shell.run("%headwater status").text
     assert "failed" in told and "part: " in told and "0 running" in told
+    # One without a name takes along what it made.
+    assert (
+        "Division by zero"
+        in shell.run("%%headwater --once\nSELECT 100 / total AS part FROM orders", cell_id="zero").complaint
+    )
+    assert (tmp_path / ".headwater" / "part").exists()
+    assert not (tmp_path / ".headwater" / "cell-zero").exists()
     # The others go on, and so can this one.
     assert shell.run(f"%%headwater --once\n{SUMS}").error is None
 

@@ -5,6 +5,7 @@ Oracle: the servers themselves.
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -127,3 +128,42 @@ def test_several_statements_of_mysql_are_run_at_once(my: Shell) -> None:
 def test_refusals_of_mysql_have_their_place(my: Shell, text: str, place: str, said: str) -> None:
     complaint = my.run(f"%%headwater --on my\n{text}").complaint
     assert f"--> {place}" in complaint and said in complaint
+
+
+def test_postgres_keeps_a_large_answer_until_it_is_asked_for(pg: Shell) -> None:
+    # Who asks sees the cursor through which it asks.
+    ran = pg.run(
+        "%%headwater --on pg --rows 1\nSELECT count(*) AS n FROM pg_cursors WHERE name <> 'DELETE';\n"
+        "SELECT n FROM generate_series(1, 20000) n;\nBEGIN;\nVALUES (1), (2);\nCOMMIT;\nSELECT 1 AS one WHERE false;\n"
+        "WITH a AS (SELECT 7 AS n) SELECT n INTO TEMP kept FROM a;\nSELECT n FROM kept"
+    )
+    assert ran.error is None
+    lines = ran.text.split("\n")
+    assert "1 of 20,000 rows" in lines and "1 of 2 rows" in lines and "0 rows" in lines
+    assert [line.strip() for line in lines[:4] if line.strip()][:3] == ["n", "-", "1"]
+    assert [line.strip() for line in lines if line.strip()][-2:] == ["7", "1 row"]
+
+
+def test_a_large_answer_of_mysql_is_never_held(my: Shell) -> None:
+    text = (
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 150)\n"
+        "SELECT REPEAT('x', 1000) AS x FROM r, r AS s"
+    )
+    my.run("%%headwater --on my\nSELECT 1")
+    tracemalloc.start()
+    ran = my.run(f"%%headwater --on my --rows 2\n{text}")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ran.error is None and "2 of 22,500 rows" in ran.text
+    assert peak < 5_000_000, "all of it is 22 MB"
+
+
+def test_mysql_is_sent_what_looks_like_a_comment(my: Shell) -> None:
+    ran = my.run("%%headwater --on my\n/*!40101 SET @seen = 7 */;\nSELECT @seen AS seen")
+    assert ran.error is None and ran.text.split()[0] == "SET" and "7" in ran.text.split()
+
+
+def test_a_transaction_that_a_question_begins_has_to_be_ended_too(my: Shell) -> None:
+    my.run("%%headwater --on my\nCREATE TABLE IF NOT EXISTS begun (n int)")
+    left = my.run("%%headwater --on my\nSET autocommit = 0; SELECT n FROM begun")
+    assert "the transaction was not committed" in left.complaint

@@ -6,7 +6,9 @@ Oracle: what a pipeline of a few lines was told to do.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from headwater.errors import SourceError
 from headwater.notebook.area import Area, Look
 from headwater.notebook.run import Run
+from headwater.notebook.runs import Runs
 from headwater.runtime.pipeline import Pipeline
 
 SECONDS = 30.0
@@ -26,27 +29,35 @@ class Steps:
         self._step = step
         self.is_away = is_away
         self.is_closed = False
+        self.done = 0
+        self.known = 0
+        self.most = 0
 
     def step(self, wait: float) -> None:
         self._step()
+        self.done = min(self.done + 1, self.most)
         threading.Event().wait(0.001)
 
     def now(self) -> dict[str, int]:
         if self.is_away:
             raise SourceError("the server is away")
-        return {}
+        return {"s": self.known}
 
     def has_reached(self, target: Any) -> bool:
-        return True
+        return bool(self.done >= target["s"])
 
     def close(self) -> None:
         self.is_closed = True
 
 
-def run_of(steps: Steps, monkeypatch: pytest.MonkeyPatch) -> Run:
+def made_of(steps: Steps, monkeypatch: pytest.MonkeyPatch, *, is_kept: bool = True) -> Run:
     monkeypatch.setattr(Area, "open", lambda self, pipeline: None)
     area = Area("In [1] p", Look(20, 0.5), lambda picture: None)
-    run = Run("p", "In [1]", "SELECT", area, lambda _: cast(Pipeline, steps), once=False, is_kept=True)
+    return Run("p", "In [1]", "SELECT", area, lambda _: cast(Pipeline, steps), once=False, is_kept=is_kept)
+
+
+def run_of(steps: Steps, monkeypatch: pytest.MonkeyPatch) -> Run:
+    run = made_of(steps, monkeypatch)
     run.start()
     return run
 
@@ -94,3 +105,88 @@ def test_a_mistake_of_ours_is_told_and_printed(monkeypatch: pytest.MonkeyPatch) 
     assert run.area.state == "failed" and run.area.error is not None
     assert run.area.error.detail == "ZeroDivisionError: oh"
     assert told.wait(SECONDS) and printed == ["oh"]
+
+
+def test_who_waits_again_waits_for_what_is_committed_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, stands = threading.Event(), threading.Event()
+
+    def halt() -> None:
+        if not gate.is_set():
+            stands.set()
+            assert gate.wait(SECONDS)
+
+    gate.set()
+    steps = Steps(halt)
+    run = run_of(steps, monkeypatch)
+    steps.known = 1
+    assert not run.catch_up(0.3), "nothing moves"
+    gate.clear()
+    assert stands.wait(SECONDS)
+    # The step at hand brings what was waited for before; now more is.
+    steps.known, steps.most = 50, 1
+
+    def opening() -> float:
+        gate.set()
+        return time.monotonic()
+
+    monkeypatch.setattr("headwater.notebook.run.time", SimpleNamespace(monotonic=opening))
+    assert not run.catch_up(0.3) and steps.done == 1
+    steps.most = 50
+    assert run.catch_up(SECONDS) and steps.done == 50
+    run.stop()
+    assert run.join(SECONDS)
+
+
+class Discarding:
+    """Discards, if the server answers."""
+
+    def __init__(self, *, is_away: bool = False) -> None:
+        self.is_away = is_away
+        self.asked = 0
+
+    def __call__(self, steps: Steps) -> None:
+        self.asked += 1
+        steps.close()
+        if self.is_away:
+            raise SourceError("the server is away")
+
+
+def failing(runs: Runs, monkeypatch: pytest.MonkeyPatch, discarding: Discarding, problem: Exception) -> Run:
+    def fail() -> None:
+        raise problem
+
+    monkeypatch.setattr("headwater.notebook.run.discard", discarding)
+    monkeypatch.setattr(threading, "excepthook", lambda given: None)
+    run = made_of(Steps(fail), monkeypatch, is_kept=False)
+    runs.start(run)
+    assert run.join(SECONDS) and run.area.state == "failed"
+    return run
+
+
+@pytest.mark.parametrize("problem", [SourceError("no more"), ZeroDivisionError("oh")])
+def test_a_query_without_a_name_that_fails_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    runs, discarding = Runs(), Discarding()
+    run = failing(runs, monkeypatch, discarding, problem)
+    assert discarding.asked == 1 and run.left is None
+    run.stop()
+    assert run.join(SECONDS) and discarding.asked == 1, "there is nothing left to do"
+
+
+@pytest.mark.parametrize("way", ["stop", "replace", "close"])
+def test_what_could_not_be_removed_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    runs, discarding = Runs(), Discarding(is_away=True)
+    run = failing(runs, monkeypatch, discarding, SourceError("no more"))
+    assert run.area.error is not None and str(run.area.error) == "no more"
+    assert "p: what it made at its sources is still there: the server is away" in str(runs.status())
+    discarding.is_away = False
+    match way:
+        case "stop":
+            assert runs.stop([]) == [run]
+        case "replace":
+            runs.start(made_of(Steps(), monkeypatch))
+        case _:
+            runs.close()
+    assert run.left is None and discarding.asked == 2
+    runs.close()
