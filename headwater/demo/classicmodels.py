@@ -68,6 +68,14 @@ WHERE c."customerNumber" IS NULL OR p."productCode" IS NULL
 """
 """Lines of orders without their customer or product: never any."""
 
+KEYS = (
+    ("productlines", "productLine", "products"),
+    ("products", "productCode", "orderdetails"),
+    ("customers", "customerNumber", "orders"),
+    ("orders", "orderNumber", "orderdetails"),
+)
+"""A table, its key, and the table whose rows refer to it."""
+
 Row = Sequence[Any]
 
 
@@ -175,7 +183,8 @@ class Clerk:
                 self._new_product,
                 self._changed,
                 self._gone,
-                self._renumbered,
+                self._withdrawn,
+                self._renamed,
             )
         )
         return self._done(kind)
@@ -231,6 +240,7 @@ class Clerk:
         self._insert(cursor, "orderdetails", detail(self._dice, placed, str(made[0]), 99))
 
     def _changed(self, cursor: Any) -> None:
+        """Something else than the key, of a row of each table."""
         (number,) = self._some(cursor, "SELECT customerNumber FROM customers")
         cursor.execute(
             "UPDATE customers SET creditLimit = creditLimit + 1 WHERE customerNumber = %s", (number,)
@@ -238,10 +248,13 @@ class Clerk:
         cursor.execute(
             "UPDATE orders SET status = %s WHERE customerNumber = %s", (self._dice.choice(STATUSES), number)
         )
+        chosen, line = self._some(cursor, "SELECT productCode, productLine FROM products")
+        cursor.execute("UPDATE products SET MSRP = MSRP + 1 WHERE productCode = %s", (chosen,))
+        cursor.execute("UPDATE orderdetails SET priceEach = priceEach + 1 WHERE productCode = %s", (chosen,))
         cursor.execute(
             "UPDATE productlines SET textDescription = left(concat('~', textDescription), 4000)"
             " WHERE productLine = %s",
-            (self._dice.choice(LINES),),
+            (line,),
         )
 
     def _gone(self, cursor: Any) -> None:
@@ -255,15 +268,32 @@ class Clerk:
             (owner,),
         )
 
-    def _renumbered(self, cursor: Any) -> None:
-        """The key of an order changes, and of its lines with it."""
-        (number,) = self._some(cursor, "SELECT orderNumber FROM orders")
-        cursor.execute(
-            "SELECT orderDate, requiredDate, shippedDate, status, comments, customerNumber"
-            " FROM orders WHERE orderNumber = %s",
-            (number,),
+    def _withdrawn(self, cursor: Any) -> None:
+        """A product is no longer sold, not even to those who ordered it, and its line goes if it was the last."""
+        cursor.execute("SELECT count(*) FROM products")
+        if int(cursor.fetchone()[0]) < PRODUCTS // 2:
+            return self._new_product(cursor)
+        old, line = self._some(
+            cursor, "SELECT max(productCode), productLine FROM products GROUP BY productLine"
         )
-        rest, new = cursor.fetchone(), self._number()
-        self._insert(cursor, "orders", (new, *rest))
-        cursor.execute("UPDATE orderdetails SET orderNumber = %s WHERE orderNumber = %s", (new, number))
-        cursor.execute("DELETE FROM orders WHERE orderNumber = %s", (number,))
+        cursor.execute("DELETE FROM orderdetails WHERE productCode = %s", (old,))
+        cursor.execute("DELETE FROM products WHERE productCode = %s", (old,))
+        cursor.execute(
+            "DELETE FROM productlines WHERE productLine = %s"
+            " AND productLine NOT IN (SELECT productLine FROM products)",
+            (line,),
+        )
+
+    def _renamed(self, cursor: Any) -> None:
+        """The key of a row changes, and with it that of all rows that refer to it."""
+        table, key, owned = self._dice.choice(KEYS)
+        (old,) = self._some(cursor, f"SELECT {key} FROM {table}")
+        number = self._number()
+        new = {"productCode": code(number), "productLine": f"Line {number}"}.get(key, number)
+        # The keys refuse such a change whichever row comes first; in the end all of them hold.
+        cursor.execute("SET foreign_key_checks = 0")
+        try:
+            for changed in (table, owned):
+                cursor.execute(f"UPDATE {changed} SET {key} = %s WHERE {key} = %s", (new, old))
+        finally:
+            cursor.execute("SET foreign_key_checks = 1")

@@ -5,9 +5,22 @@ Oracle: the statements that were run, and what each server writes of them.
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import cast
+
 import pytest
 
 from headwater.errors import SourceError
+from headwater.log.binlog import HEADER, Header
+from headwater.log.store import LogWriter
+from headwater.sources.mysql.connect import address_of
+from headwater.sources.mysql.definitions import Definitions
+from headwater.sources.mysql.dump import Dump
+from headwater.sources.mysql.layouts import Layouts
+from headwater.sources.mysql.places import Gtids
+from headwater.sources.mysql.resume import From
+from headwater.sources.mysql.stream import Stream
+from headwater.sources.mysql.tables import Tables
 from tests.mysql.world import Database, World
 from tests.postgres.world import brief, read_now
 from tests.stage.shared import SharedMysql
@@ -68,3 +81,35 @@ def test_rows_with_columns_left_out_are_refused(database: Database, world: World
         database.run("SET SESSION binlog_row_image = 'MINIMAL'", "UPDATE t SET n = 2")
         with pytest.raises(SourceError, match="stand in the log only in part"):
             read_now(source)
+
+
+class OneEvent:
+    """What a server newer than ours would send: a transaction whose name has a tag."""
+
+    def next(self, wait: float) -> tuple[Header, bytes]:
+        return Header(0, 42, 1, HEADER, 200, 0), bytes(HEADER)
+
+
+def test_names_with_tags_are_refused(tmp_path: Path, mysql: SharedMysql) -> None:
+    log = LogWriter(tmp_path / "log", notation="binlog")
+    layouts = Layouts((), {}, {})
+    definitions = Definitions(lambda name: ((), 0), None, lambda name, first, last: False)
+    stream = Stream(
+        log,
+        layouts,
+        Tables(layouts, definitions, folds_names=False),
+        start=From(None, Gtids()),
+        server="",
+        appended=lambda position: None,
+    )
+    with pytest.raises(SourceError, match="a name with a tag"):
+        stream.run(cast(Dump, OneEvent()))
+    log.close()
+    database = Database(mysql)
+    dump = Dump(address_of(database.options("t")), server_id=77, heartbeat=1.0, maria=False)
+    try:
+        with pytest.raises(SourceError, match="transactions with a tag"):
+            dump.from_gtids(Gtids("3e11fa47-71ca-11e1-9e33-c80aa9429562:foo:1-5"))
+    finally:
+        dump.close()
+        database.close()

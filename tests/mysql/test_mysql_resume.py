@@ -6,11 +6,14 @@ Oracle: the rows of the tables at the end, and the texts of the errors.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from headwater.services.mysql import MysqlServer
 from headwater.services.mysql_server import MysqlFamilyServer
 from headwater.sources.mysql.connect import address_of, session
 from headwater.sources.mysql.places import Gtids, Place, file_of
+from headwater.sources.mysql.resume import BORN
 from headwater.sources.mysql.server import facts_of, gtids_at
 from tests.mysql.world import Database, World
 from tests.postgres.world import bag, brief, read_now, wait_for
@@ -99,6 +103,8 @@ def own_mysql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MysqlServer]
     """A server that can be restarted, and whose log can be thrown away."""
     with MysqlServer(tmp_path_factory.mktemp("own"), settings={"server-id": "2"}) as server:
         yield server
+        # Nobody needs its data any more: an end in order takes seconds.
+        server.kill()
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +167,40 @@ def test_a_log_that_was_removed_or_reset_is_refused(
     with pytest.raises(SourceError) as caught, world.source(table, after=said[-1].position):
         pass
     assert "headwater drop" in caught.value.hint
+    database.close()
+
+
+def test_a_log_that_was_reset_and_has_grown_to_the_same_shape_is_refused(
+    own: MysqlFamilyServer, world: World, tmp_path: Path
+) -> None:
+    database = Database(shared(own))
+    database.run("CREATE TABLE t (id int PRIMARY KEY, n int)", "RESET MASTER", "INSERT INTO t VALUES (1, 1)")
+    table = database.table("t", COLUMNS, "id")
+    # The one goes on with the stream, the other stands where its first rows began.
+    with world.source(table) as source:
+        database.run("INSERT INTO t VALUES (2, 2)")
+        said = read_now(source)
+    aside = World(tmp_path / "aside")
+    with aside.source(table) as source:
+        first = read_now(source)
+    old = tmp_path / "old"
+    shutil.copytree(tmp_path / "aside", old)
+    with closing(sqlite3.connect(old / "log" / "manifest.sqlite", isolation_level=None)) as state:
+        # As it was before the times of files were kept.
+        assert state.execute("DELETE FROM about WHERE key = ?", (BORN,)).rowcount == 1
+    with World(old).source(table, after=first[-1].position):
+        pass
+    place = database.place()
+    # The times of files are whole seconds.
+    began = int(time.time())
+    wait_for(lambda: int(time.time()) > began)
+    database.run("SET sql_log_bin = 0", "TRUNCATE t", "SET sql_log_bin = 1", "RESET MASTER")
+    database.run("INSERT INTO t VALUES (3, 3)", "INSERT INTO t VALUES (4, 4)")
+    assert database.place() == place, "other rows, and the log is as long"
+    for known, last in ((world, said), (aside, first)):
+        with pytest.raises(SourceError) as caught, known.source(table, after=last[-1].position):
+            pass
+        assert "reset" in caught.value.detail and "headwater drop" in caught.value.hint
     database.close()
 
 
@@ -229,6 +269,15 @@ def test_transactions_that_were_seen_are_ranges() -> None:
     maria = Gtids("0-1-100,2-1-5", maria=True)
     maria.add("0-2", 101)
     assert str(maria) == "0-2-101,2-1-5"
+    tagged = Gtids("b:1-3:foo:1-5:7, a:bar:2")
+    tagged.add("b:foo", 6)
+    tagged.add("b", 4)
+    assert str(tagged) == "a:bar:2,b:1-4,b:foo:1-7"
+    assert Gtids(str(tagged)).has(tagged) and not tagged.has(Gtids("a:2")) and tagged.has(Gtids("B:Foo:6"))
+    with pytest.raises(SourceError, match="'b:1-x:3' is no set of transactions"):
+        Gtids("b:1-x:3")
+    with pytest.raises(SourceError, match="'0-1' is no set of transactions"):
+        Gtids("0-1", maria=True)
     assert maria.has(Gtids("0-1-50", maria=True)) and not maria.has(Gtids("1-1-1", maria=True))
 
 

@@ -1,165 +1,67 @@
 """A value is the same whether it came with the first rows or with a change, for every type and in two zones.
 
-Oracle: the value that was put in, written by hand, and each way against the other.
+The zones are those of servers: one runs in UTC, the other in New York. What is put in is what their clocks show.
+Oracle: the value that was put in, written by hand, what the server shows of JSON, and each way against the other.
 """
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headwater.errors import SourceError
+from headwater.services.mariadb import MariadbServer
+from headwater.services.mysql import MysqlServer
+from headwater.services.mysql_server import MysqlFamilyServer
+from tests.mysql.kinds import KINDS
 from tests.mysql.world import Database, World
-from tests.postgres.world import read_now, rows_of
+from tests.postgres.world import brief, read_now, rows_of
+from tests.stage.shared import SharedMysql
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(1800)]
 
-POINT = {"type": "Point", "coordinates": [1.5, -2.0], "srid": 0}
-Kind = tuple[str, str, list[tuple[str, Any]]]
-"""What the column is at the server, as what it is declared, and values: as SQL, and as they are read."""
+UTC_ZONE, NEW_YORK = "UTC", "America/New_York"
+RULES = "EST5EDT,M3.2.0,M11.1.0"
+"""New York for a server, which has no names of zones."""
 
-KINDS: dict[str, Kind] = {
-    "tiny": ("tinyint", "tinyint", [("-128", -128), ("127", 127)]),
-    "tiny_u": ("tinyint unsigned", "smallint", [("255", 255)]),
-    "truth": ("tinyint(1)", "boolean", [("1", True), ("0", False), ("5", True)]),
-    "small": ("smallint", "smallint", [("-32768", -32768)]),
-    "small_u": ("smallint unsigned", "int", [("65535", 65535)]),
-    "medium": ("mediumint", "int", [("-8388608", -8388608), ("8388607", 8388607)]),
-    "medium_u": ("mediumint unsigned", "int", [("16777215", 16777215)]),
-    "whole": ("int", "int", [("-2147483648", -(2**31)), ("0", 0)]),
-    "whole_u": ("int unsigned", "bigint", [("4294967295", 2**32 - 1)]),
-    "big": ("bigint", "bigint", [("-9223372036854775808", -(2**63))]),
-    "big_u": ("bigint unsigned", "decimal(20,0)", [("18446744073709551615", Decimal(2**64 - 1))]),
-    "money": (
-        "decimal(12,3)",
-        "decimal(12,3)",
-        [("-123456789.125", Decimal("-123456789.125")), ("0.001", Decimal("0.001")), ("0", Decimal("0.000"))],
-    ),
-    "wide": (
-        "decimal(38,0)",
-        "decimal(38,0)",
-        [("9" * 38, Decimal("9" * 38)), ("-" + "9" * 38, Decimal("-" + "9" * 38))],
-    ),
-    "wider": ("decimal(65,30)", "string", [("-1." + "3" * 30, "-1." + "3" * 30)]),
-    "single": (
-        "float",
-        "float",
-        [("0.5", 0.5), ("16777216", 16777216.0), ("-1.5e20", -1.500000030061316e20)],
-    ),
-    "twice": ("double", "double", [("0.1", 0.1), ("-1e300", -1e300), ("1e-5", 1e-5)]),
-    "twice_text": ("double", "string", [("0.1", "0.1"), ("1e-5", "1e-05"), ("1e20", "1e+20")]),
-    "bit1": ("bit(1)", "boolean", [("b'1'", True), ("b'0'", False)]),
-    "bits": ("bit(12)", "binary", [("b'100000000001'", b"\x08\x01")]),
-    "bits64": ("bit(64)", "decimal(20,0)", [("b'" + "1" * 64 + "'", Decimal(2**64 - 1))]),
-    "letters": (
-        "varchar(40)",
-        "string",
-        [("'Straße, ☃ 😀'", "Straße, ☃ 😀"), ("''", ""), ("'a\\nb'", "a\nb")],
-    ),
-    "long_letters": ("varchar(300)", "string", [("repeat('ü', 300)", "ü" * 300)]),
-    "fixed": ("char(10)", "string", [("'ab'", "ab"), ("'  c'", "  c")]),
-    "fixed_long": ("char(255)", "string", [("repeat('é', 255)", "é" * 255)]),
-    "latin": ("varchar(20) character set latin1", "string", [("'Größe €'", "Größe €")]),
-    "wide_letters": ("varchar(20) character set utf16", "string", [("'Größe 😀'", "Größe 😀")]),
-    "tiny_text": ("tinytext", "string", [("'t'", "t")]),
-    "text_": ("text", "string", [("repeat('x', 70000 % 65536)", "x" * (70000 % 65536))]),
-    "medium_text": ("mediumtext", "string", [("repeat('y', 70000)", "y" * 70000)]),
-    "long_text": ("longtext", "string", [("'l'", "l")]),
-    "bytes8": ("binary(8)", "binary", [("x'00ff00'", b"\x00\xff\x00\x00\x00\x00\x00\x00")]),
-    "bytes_v": ("varbinary(20)", "binary", [("x'00ff00'", b"\x00\xff\x00"), ("''", b"")]),
-    "tiny_blob": ("tinyblob", "binary", [("x'ff'", b"\xff")]),
-    "blob_": ("blob", "binary", [("x'00'", b"\x00")]),
-    "medium_blob": ("mediumblob", "binary", [("repeat(x'fe', 70000)", b"\xfe" * 70000)]),
-    "long_blob": ("longblob", "binary", [("x'fd'", b"\xfd")]),
-    "choice": ("enum('a','it''s','ü')", "string", [("'it''s'", "it's"), ("'ü'", "ü"), ("''", "")]),
-    "choices": ("set('a','b','c')", "string", [("'c,a'", "a,c"), ("''", "")]),
-    "day": (
-        "date",
-        "date",
-        [
-            ("'2020-02-29'", date(2020, 2, 29)),
-            ("'1000-01-01'", date(1000, 1, 1)),
-            ("'0000-00-00'", None),
-            ("'2020-00-10'", None),
-        ],
-    ),
-    "clock": (
-        "time(3)",
-        "string",
-        [
-            ("'12:34:56.789'", "12:34:56.789"),
-            ("'-838:59:59'", "-838:59:59.000"),
-            ("'-00:00:00.5'", "-00:00:00.500"),
-        ],
-    ),
-    "clock0": ("time", "string", [("'-01:02:03'", "-01:02:03")]),
-    "clock6": ("time(6)", "string", [("'-01:02:03.000001'", "-01:02:03.000001")]),
-    "local": (
-        "datetime(6)",
-        "timestamp_ntz",
-        [
-            ("'2020-07-01 12:30:15.123456'", datetime(2020, 7, 1, 12, 30, 15, 123456)),
-            ("'0000-00-00 00:00:00'", None),
-            ("'9999-12-31 23:59:59.999999'", datetime(9999, 12, 31, 23, 59, 59, 999999)),
-        ],
-    ),
-    "local0": ("datetime", "timestamp_ntz", [("'2020-07-01 12:30:15'", datetime(2020, 7, 1, 12, 30, 15))]),
-    "local3": ("datetime(3)", "string", [("'2020-07-01 12:30:15.12'", "2020-07-01 12:30:15.120")]),
-    "moment": (
-        "timestamp(6) null",
-        "timestamp",
-        [
-            ("'2020-07-01 12:30:15.123456'", datetime(2020, 7, 1, 12, 30, 15, 123456, UTC)),
-            ("'0000-00-00 00:00:00'", None),
-        ],
-    ),
-    "moment_local": ("timestamp(2) null", "timestamp_ntz", [("'2020-07-01 12:30:15.12'", "AT SERVER")]),
-    "moment_text": ("timestamp null", "string", [("'2020-01-01 00:30:15'", "TEXT AT SERVER")]),
-    "year_": ("year", "int", [("2020", 2020), ("'0000'", 0), ("1901", 1901)]),
-    "shape": ("point", "string", [("ST_GeomFromText('POINT(1.5 -2)')", POINT)]),
-    "shapes": (
-        "geometry",
-        "string",
-        [
-            (
-                "ST_GeomFromText('MULTIPOLYGON(((0 0,1 0,1 1,0 0)))')",
-                {
-                    "type": "MultiPolygon",
-                    "coordinates": [[[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]]],
-                    "srid": 0,
-                },
-            ),
-            (
-                "ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(0 0,1 1))')",
-                {
-                    "type": "GeometryCollection",
-                    "geometries": [
-                        {"type": "Point", "coordinates": [1.0, 2.0]},
-                        {"type": "LineString", "coordinates": [[0.0, 0.0], [1.0, 1.0]]},
-                    ],
-                    "srid": 0,
-                },
-            ),
-        ],
-    ),
-}
-DOCUMENTS = [
-    '{"b": [1, -1, 1.5, true, false, null], "a": {"ü": "q\\"\\\\n"}, "": ""}',
-    "[]",
-    "{}",
-    '"text"',
-    "18446744073709551615",
-    "-9223372036854775808",
-    "70000",
-    "[0.00001, 1e20, 123456789012345680000.0, 1.0, -0.5, 1e-10, 1e14, 1e15, 1e16, 1e17]",
-    "[1e-15, 1e-16, 0.1, 3e-14, 1.25e-15, 1.7976931348623157e308, 0.0, -0.0]",
-]
-"""JSON as it is put in; what is read is what the server shows."""
 
-ZONES = ["UTC", "America/New_York"]
+@contextmanager
+def in_new_york(made: MysqlFamilyServer) -> Iterator[SharedMysql]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", RULES)
+        made.start()
+    try:
+        yield SharedMysql(made.port, made.user, made.password)
+    finally:
+        made.kill()
+
+
+@pytest.fixture(scope="module")
+def far_mysql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedMysql]:
+    """A server whose clock is that of New York."""
+    with in_new_york(MysqlServer(tmp_path_factory.mktemp("far"), settings={"server-id": "3"})) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def far_mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedMysql]:
+    """The same of the other kind."""
+    with in_new_york(MariadbServer(tmp_path_factory.mktemp("far"), settings={"server-id": "3"})) as server:
+        yield server
+
+
+@pytest.fixture(params=["far_mysql", "far_mariadb"])
+def far(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """An empty database of each in turn."""
+    made = Database(request.getfixturevalue(request.param))
+    yield made
+    made.close()
 
 
 def insert(database: Database, number: int, values: dict[str, str]) -> None:
@@ -175,11 +77,26 @@ def rows_by_id(said: Any) -> dict[int, dict[str, Any]]:
     return {row["id"]: {name: v for name, v in row.items() if not name.startswith("__hw")} for row in found}
 
 
-@pytest.mark.parametrize("zone", ZONES)
-def test_snapshot_and_stream_give_equal_values(database: Database, world: World, zone: str) -> None:
+def wanted(database: Database, name: str, number: int, *, value: Any, far: bool) -> Any:
+    """What is to be read of what was put in."""
+    if value == "AS SHOWN":
+        return database.run(f"SELECT `{name}` FROM t WHERE id = {number}")[0][0]
+    if far and isinstance(value, datetime) and value.tzinfo is not None:
+        # When a clock in New York shows it, it is later than when one in UTC does.
+        return value + timedelta(hours=4 if value.month == 7 else 5)
+    return value
+
+
+@pytest.mark.parametrize("zone", [UTC_ZONE, NEW_YORK])
+@pytest.mark.parametrize("kind", ["mysql", "mariadb"])
+def test_snapshot_and_stream_give_equal_values(
+    request: pytest.FixtureRequest, world: World, kind: str, zone: str
+) -> None:
+    far = zone == NEW_YORK
+    database = Database(request.getfixturevalue(f"far_{kind}" if far else kind))
     columns = ", ".join(f"`{name}` {kind}" for name, (kind, _, _) in KINDS.items())
     database.run(
-        "SET SESSION sql_mode = '', time_zone = '+00:00'",
+        "SET SESSION sql_mode = ''",
         f"CREATE TABLE t (id int PRIMARY KEY, {columns}) CHARACTER SET utf8mb4",
     )
     longest = max(len(values) for _, _, values in KINDS.values())
@@ -193,37 +110,45 @@ def test_snapshot_and_stream_give_equal_values(database: Database, world: World,
     for number, row in enumerate(rows):
         insert(database, number, {name: sql for name, (sql, _) in row.items()})
     declared = ", ".join(["id int", *(f"{name} {kind}" for name, (_, kind, _) in KINDS.items())])
-    with world.source(database.table("t", declared, "id", server_time_zone=zone)) as source:
+    # A server in UTC says so itself.
+    told = {"server_time_zone": zone} if far else {}
+    with world.source(database.table("t", declared, "id", **told)) as source:
         first = read_now(source)
         for number, row in enumerate(rows):
             insert(database, 100 + number, {name: sql for name, (sql, _) in row.items()})
         then = read_now(source, after=first[-1].position)
     snapshot, stream = rows_by_id(first), rows_by_id(then)
-    at_server = {
-        "UTC": datetime(2020, 7, 1, 12, 30, 15, 120000),
-        ZONES[1]: datetime(2020, 7, 1, 8, 30, 15, 120000),
-    }
-    texts = {"UTC": "2020-01-01 00:30:15", ZONES[1]: "2019-12-31 19:30:15"}
     for number, row in enumerate(rows):
         for name, (sql, value) in row.items():
-            wanted = (
-                {"AT SERVER": at_server[zone], "TEXT AT SERVER": texts[zone]}.get(value, value)
-                if isinstance(value, str)
-                else value
-            )
+            right = wanted(database, name, number, value=value, far=far)
             for found in (snapshot[number][name], stream[100 + number][name]):
-                if isinstance(wanted, dict):
+                if isinstance(right, dict):
                     found = json.loads(found)
-                assert found == wanted, (name, sql)
+                assert found == right, (name, sql)
+    database.close()
 
 
-def test_documents_read_as_the_server_shows_them(database: Database, world: World) -> None:
-    database.run("CREATE TABLE t (id int PRIMARY KEY, d json)")
-    shown: dict[int, str] = {}
-    with world.source(database.table("t", "id int, d string", "id")) as source:
-        for number, text in enumerate(DOCUMENTS):
-            literal = text.replace("\\", "\\\\").replace("'", "''")
-            database.run(f"INSERT INTO t VALUES ({number}, '{literal}')")
-        shown |= dict(database.run("SELECT id, d FROM t"))
-        streamed = {number: row["d"] for number, row in rows_by_id(read_now(source)).items()}
-    assert streamed == shown
+def test_a_clock_that_is_not_what_its_name_says_is_refused(
+    far: Database, world: World, tmp_path: Path
+) -> None:
+    """In winter the server in New York calls its zone EST, which as a zone has no summer."""
+    far.run("CREATE TABLE t (id int PRIMARY KEY, m timestamp(0) NULL, l datetime)")
+    far.run("INSERT INTO t VALUES (1, '2020-07-01 12:30:15', '2020-07-01 12:30:15')")
+    for columns in ("id int, m string", "id int, l timestamp"):
+        with pytest.raises(SourceError) as caught, world.source(far.table("t", columns, "id")):
+            pass
+        assert "of the server's clock" in caught.value.message
+        assert "'server-time-zone'" in (caught.value.hint or "")
+    # What does not depend on the clock needs no zone.
+    moments = "id int, m timestamp, l timestamp_ntz"
+    with World(tmp_path / "moments").source(far.table("t", moments, "id")) as source:
+        said = read_now(source)
+    noon = datetime(2020, 7, 1, 12, 30, 15)
+    assert brief(said, "t") == [("insert", 1, noon.replace(tzinfo=UTC) + timedelta(hours=4), noon)]
+    far.run("SET GLOBAL time_zone = '-04:00'")
+    try:
+        with World(tmp_path / "fixed").source(far.table("t", "id int, m string", "id")) as source:
+            said = read_now(source)
+    finally:
+        far.run("SET GLOBAL time_zone = 'SYSTEM'")
+    assert brief(said, "t") == [("insert", 1, "2020-07-01 12:30:15")]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from headwater.log import binlog
 from headwater.sources.mysql.begin import Begun
+from headwater.sources.mysql.births import other_id
 from headwater.sources.mysql.catalog import ServerColumn, columns_of
 from headwater.sources.mysql.config import CaptureConfig
 from headwater.sources.mysql.connect import session
@@ -15,7 +16,6 @@ from headwater.sources.mysql.server import end_of_log, facts_of
 from headwater.sources.mysql.statements import Altered, Name, Statement, Written, folded, statements_in
 
 _QUERY, _ROTATE = 2, 4
-_OTHER_ID = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Ahead:
         """True if a statement after the first place and up to the last changes a table."""
         with session(self.config.address) as cursor:
             maria, (end, _) = facts_of(cursor).is_maria, end_of_log(cursor)
-        # Two readers of one number would get in each other's way.
-        number = _OTHER_ID - self.config.server_id % 2**30
+        number = other_id(self.config.server_id)
         dump = Dump(self.config.address, server_id=number, heartbeat=self.config.heartbeat, maria=maria)
         try:
             place = file_of(first, self._shift, end.file)

@@ -12,13 +12,14 @@ from headwater.log.manifest import LoggedTable
 from headwater.log.store import LogWriter
 from headwater.sources.base import Report
 from headwater.sources.captured.continuity import check_log
+from headwater.sources.mysql.births import birth_at
 from headwater.sources.mysql.catalog import ServerTable, find_tables
-from headwater.sources.mysql.checks import Pair, check_server, check_table
+from headwater.sources.mysql.checks import Pair, check_server, check_table, doubt_about
 from headwater.sources.mysql.config import CaptureConfig, CaptureTable
 from headwater.sources.mysql.definitions import Definitions, Name
 from headwater.sources.mysql.options import EARLIEST, INITIAL, SNAPSHOT, SPECIFIC, TIMESTAMP
 from headwater.sources.mysql.places import FIRST, Gtids, Place
-from headwater.sources.mysql.resume import ANEW, COLUMNS, PLACE, SEEN, SERVER, SHIFT, From, going_on
+from headwater.sources.mysql.resume import ANEW, BORN, COLUMNS, PLACE, SEEN, SERVER, SHIFT, From, going_on
 from headwater.sources.mysql.server import ServerFacts, end_of_log, files_of, gtids_at, zone_of
 from headwater.sources.mysql.snapshot import Progress, Snapshot
 
@@ -49,23 +50,34 @@ class Beginning:
             check_server(self.cursor)
         pairs = self._find()
         new = self._new(pairs)
-        start = None if self._is_over else going_on(self.log, self.cursor, self.facts)
+        start = None if self._is_over else self._going_on()
         if new:
             begun = self._take_up(new, shift=start.shift if start else 0, definitions=definitions)
             start = start or begun
         # A begin from the past that was interrupted before the first append begins as it did.
         start = start or self._start()
-        self.log.manifest.remember(SERVER, self.facts.uuid)
+        if start.place is not None:
+            # Of another server only the transactions are known; it is ours once a place of it is kept.
+            self.log.manifest.remember(SERVER, self.facts.uuid)
         self.log.manifest.remember(SHIFT, str(start.shift))
         self._drop_removed()
         return Begun(start, {pair.declared.name: pair.zone for pair in pairs})
 
+    def _going_on(self) -> From | None:
+        return going_on(self.log, self.cursor, self.facts, birth=self._birth)
+
+    def _birth(self, file: str) -> str:
+        """When a file of the log was begun; without a stream nobody has to know."""
+        return "" if self._is_over else birth_at(self.config, file, maria=self.facts.is_maria)
+
     def _find(self) -> tuple[Pair, ...]:
         pairs = []
         zone = zone_of(self.cursor)
+        doubt = doubt_about(self.cursor, zone)
         for table in self.config.tables:
             for found in find_tables(self.cursor, table.database, table.table, place=table.place):
-                pairs.append(Pair(table, found, table.zone or zone))
+                # A zone that is given is taken as it is: times may be of another clock than the server's.
+                pairs.append(Pair(table, found, table.zone or zone, "" if table.zone else doubt))
                 check_table(pairs[-1])
         return tuple(pairs)
 
@@ -95,6 +107,7 @@ class Beginning:
         try:
             position = max(moment.place.value(shift), (self.log.last or 0) + 1 if self._is_over else 0)
             seen = gtids_at(self.cursor, self.facts, moment.place, moment.executed)
+            born = self._birth(moment.place.file)
             segments = {
                 (pair.declared.name, pair.found.shown): moment.copy(
                     pair, self.log, position=position, progress=self.progress
@@ -106,6 +119,7 @@ class Beginning:
         definitions.take(tables, position)
         facts = {
             PLACE: f"{moment.place.file}:{moment.place.at}",
+            BORN: born,
             SEEN: str(seen),
             COLUMNS: definitions.to_text(),
         }

@@ -61,8 +61,8 @@ def _stream(
         log,
         layouts,
         Tables(layouts, definitions, folds_names=facts.folds_names),
-        seen=start.seen,
-        shift=start.shift,
+        start=start,
+        server=facts.uuid,
         appended=lambda position: say("appended", position=position),
     )
     if config.startup == TIMESTAMP and config.start.millis is not None:

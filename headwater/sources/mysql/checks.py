@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zoneinfo
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 from headwater.errors import SourceError
@@ -12,7 +13,7 @@ from headwater.nearest import nearest_hint
 from headwater.sources.mysql.catalog import ServerTable
 from headwater.sources.mysql.config import CaptureTable
 from headwater.sources.mysql.options import REFUSE, SNAPSHOT
-from headwater.sources.mysql.server import account, variables
+from headwater.sources.mysql.server import account, moments_at, variables
 from headwater.sources.mysql.types import family, spark_type, unread
 
 METADATA = {"database_name": "string", "table_name": "string"}
@@ -35,6 +36,8 @@ class Pair:
     declared: CaptureTable
     found: ServerTable
     zone: str
+    doubt: str = ""
+    """Why the zone cannot be that of the server's clock."""
 
 
 def check_server(cursor: Any) -> None:
@@ -128,21 +131,58 @@ def _check_column(pair: Pair, name: str, kind: str) -> None:
             + ("." if natural == "string" else " or STRING, and cast it in a view."),
             place=declared.place,
         )
-    needs_zone = column.kind in ("timestamp", "datetime") and kind != "timestamp_ntz"
-    if (needs_zone or column.kind == "timestamp") and not _is_zone(pair.zone):
+    # A moment is the same everywhere, and what a clock showed needs no zone to be repeated.
+    if (column.kind == "timestamp" and kind != "timestamp") or (
+        column.kind == "datetime" and kind == "timestamp"
+    ):
+        _check_clock(pair, column.name)
+
+
+def _check_clock(pair: Pair, column: str) -> None:
+    depends = f"Column '{column}' of table '{pair.found.shown}' is a time that depends on it."
+    if _zone(pair.zone) is None:
         raise SourceError(
             f"the zone '{pair.zone}' of the server's clock is not known here",
-            detail=f"Column '{column.name}' of table '{found.shown}' is a time that depends on it.",
+            detail=depends,
             hint="Set 'server-time-zone' to a name as 'Europe/Berlin' or an offset as '+02:00'.",
-            place=declared.place,
+            place=pair.declared.place,
+        )
+    if pair.doubt:
+        raise SourceError(
+            "the zone of the server's clock is not what the server calls it",
+            detail=f"{pair.doubt} {depends}",
+            hint="Set 'server-time-zone' to the name of the zone, as 'server-time-zone' = 'Europe/London'.",
+            place=pair.declared.place,
         )
 
 
-def _is_zone(name: str) -> bool:
-    if name[:1] in "+-":
-        return True
+def doubt_about(cursor: Any, zone: str) -> str:
+    """Why a zone is not that of the server's clock; nothing if it is, over the whole of last year.
+
+    Of its machine's zone a server knows only the season's name: GMT in a winter of London, EST in one of New York.
+    """
+    known = _zone(zone)
+    if known is None:
+        return ""
+    year = datetime.now(UTC).year - 1
+    times = [datetime(year, month, day, 12) for month in range(1, 13) for day in (1, 11, 21)]
+    for time, moment in zip(times, moments_at(cursor, times), strict=True):
+        ours = time.replace(tzinfo=known).astimezone(UTC)
+        if ours != moment:
+            return (
+                f"It says '{zone}', but when its clock shows {time:%Y-%m-%d %H:%M} it is {moment:%H:%M} in UTC,"
+                f" and not {ours:%H:%M}."
+            )
+    return ""
+
+
+def _zone(name: str) -> tzinfo | None:
+    """The zone of a name or an offset; None if there is none."""
     try:
-        zoneinfo.ZoneInfo(name)
+        if name[:1] not in ("+", "-"):
+            return zoneinfo.ZoneInfo(name)
+        hours, _, minutes = name[1:].partition(":")
+        size = timedelta(hours=int(hours), minutes=int(minutes or 0))
+        return timezone(-size if name.startswith("-") else size)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        return False
-    return True
+        return None

@@ -15,12 +15,13 @@ from headwater.options import Secret
 from headwater.sources.base import Unreachable
 from headwater.sources.jdbc.mysql import tls_of
 from headwater.sources.mysql.options import MysqlOptions
+from headwater.sources.mysql.server import OUR_ZONE
 
 _LOST = (1040, 1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 2002, 2003, 2006, 2013, 2055, 4031)
 """The server is gone, goes, comes, or has no room: it may answer later."""
 
 # Values are read as text: whatever shapes that text is fixed here, equal for snapshot and stream.
-_SETTINGS = "SET time_zone = '+00:00', sql_mode = '', net_write_timeout = 600, wait_timeout = 86400"
+_SETTINGS = f"SET time_zone = '{OUR_ZONE}', sql_mode = '', net_write_timeout = 600, wait_timeout = 86400"
 
 
 @dataclass(frozen=True)

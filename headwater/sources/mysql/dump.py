@@ -27,7 +27,8 @@ _OK, _END, _ERROR = 0x00, 0xFE, 0xFF
 _BINLOG_THROUGH_GTID = 0x04
 _DUMP_GTID = 0x1E
 _LARGEST_PLACE = 0xFFFFFFFF
-_FORMAT = 15
+FORMAT = 15
+"""The kind of the event that says how those behind it are written."""
 _NO_LOG, _SAME_ID = 1236, 4052
 """Codes of errors: there is no such log, or (MariaDB) another reader came with our number."""
 _CHECKSUM = 4
@@ -77,6 +78,12 @@ class Dump:
             self._set(f"@slave_connect_state = '{seen}', @slave_gtid_strict_mode = 0")
             self._ask(COMMAND.COM_BINLOG_DUMP, struct.pack("<IHI", 4, 0, self._server_id))
             return
+        if tagged := [source for source in seen.ranges if ":" in source]:
+            raise SourceError(
+                "a server cannot be asked for what follows on transactions with a tag",
+                detail=f"Those of '{tagged[0]}' were read or are given.",
+                hint="Remove the state with 'headwater drop', and start anew: the tables are read again.",
+            )
         data = struct.pack("<Q", len(seen.ranges))
         for source, ranges in seen.ranges.items():
             data += bytes.fromhex(source.replace("-", "")) + struct.pack("<Q", len(ranges))
@@ -108,7 +115,7 @@ class Dump:
             raise self._refused(frame)
         data = frame[1:]
         header = header_of(data)
-        if header.kind == _FORMAT:
+        if header.kind == FORMAT:
             # The byte before the checksum says which one the events of this file have.
             self._checksum = _CHECKSUM if data[-_CHECKSUM - 1] == 1 else 0
             return header, data[:-_CHECKSUM]

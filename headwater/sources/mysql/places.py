@@ -9,9 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from headwater.errors import SourceError
+
 BITS = 40
 FIRST = 4
 """Where the first event of a file stands."""
+
+_TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}")
 
 
 @dataclass(frozen=True)
@@ -44,20 +48,38 @@ class Gtids:
     """Transactions by their names: of each source the numbers that were seen, as ranges.
 
     MySQL writes them `uuid:1-5:7`, several separated by commas; MariaDB only the last of each domain, as `0-1-100`.
+    Transactions with a tag, `uuid:tag:1-5`, have numbers of their own: `uuid:tag` is then their source.
     """
 
     def __init__(self, text: str = "", *, maria: bool = False) -> None:
         self._maria = maria
         self._ranges: dict[str, list[list[int]]] = {}
-        for part in re.split(r"[,\s]+", text.strip()):
+        for part in re.split(r"[,\s]+", re.sub(r"\s*:\s*", ":", text.strip())):
             if not part:
                 continue
-            if maria:
-                domain, server, number = part.split("-")
-                self._ranges[domain] = [[int(server), int(number)]]
+            try:
+                if maria:
+                    domain, server, number = part.split("-")
+                    self._ranges[domain] = [[int(server), int(number)]]
+                else:
+                    self._read(part)
+            except ValueError:
+                raise SourceError(
+                    f"'{part}' is no set of transactions",
+                    hint="They are written as '0-1-100'."
+                    if maria
+                    else "They are written as 'uuid:1-5:7' or 'uuid:tag:1-5'.",
+                ) from None
+
+    def _read(self, part: str) -> None:
+        uuid, *said = part.lower().split(":")
+        source = uuid
+        for word in said:
+            if _TAG.fullmatch(word):
+                source = f"{uuid}:{word}"
             else:
-                source, *ranges = part.split(":")
-                self._ranges[source.lower()] = [_bounds(bounds) for bounds in ranges]
+                known = self._ranges.get(source, [])
+                self._ranges[source] = _merged([*known, _bounds(word)])
 
     def add(self, source: str, number: int) -> None:
         """A transaction was seen."""

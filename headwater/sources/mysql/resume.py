@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,8 @@ from headwater.sources.mysql.server import ServerFacts, end_of_log, files_of, pu
 ANEW = "Remove the state with 'headwater drop', then start anew: the tables are read again."
 SERVER, SHIFT = "server", "shift"
 """Under these the manifest keeps whose log it is, and how its files are numbered."""
-PLACE, SEEN, COLUMNS = "place", "gtids", "definitions"
-"""Under these it keeps, with each append, where to go on."""
+PLACE, BORN, SEEN, COLUMNS = "place", "born", "gtids", "definitions"
+"""Under these it keeps, with each append, where to go on, and when the file of that place was begun."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class From:
     shift: int = 0
 
 
-def going_on(log: LogWriter, cursor: Any, facts: ServerFacts) -> From | None:
-    """Where to go on with what is durable; None if nothing is."""
+def going_on(log: LogWriter, cursor: Any, facts: ServerFacts, *, birth: Callable[[str], str]) -> From | None:
+    """Where to go on with what is durable, None if nothing is; `birth` says when a file was begun."""
     kept = log.manifest.recall(PLACE)
     if kept is None:
         return None
@@ -52,6 +53,14 @@ def going_on(log: LogWriter, cursor: Any, facts: ServerFacts) -> From | None:
             "the server is behind the state",
             detail=f"The state stands at {place}, the server at {end}: its log was reset, or it was restored to an"
             " older moment.",
+            hint=ANEW,
+        )
+    # A state of before this was kept does not know.
+    if (born := log.manifest.recall(BORN)) and born != birth(place.file):
+        raise SourceError(
+            "the binary log of the server is another than the one that was read",
+            detail=f"The file {place.file} was begun at another time than the one we stand in, at {place}: the log was"
+            " reset, or the server was restored.",
             hint=ANEW,
         )
     return From(place, seen, shift)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pymysql
@@ -11,8 +14,10 @@ import pymysql
 from headwater.errors import SourceError
 from headwater.sources.mysql.places import FIRST, Gtids, Place
 
+OUR_ZONE = "+00:00"
+"""The zone of all our sessions, whatever the server's clock shows."""
 _NO_SUCH_STATEMENT = 1064
-_NEXT = re.compile(r"'([0-9a-f-]{36}):(\d+)'")
+_NEXT = re.compile(r"'([0-9a-f-]{36}(?::[a-z_][a-z0-9_]*)?):(\d+)'")
 """A transaction's name in what the server shows of its beginning."""
 
 
@@ -100,7 +105,7 @@ def _gtids_before(cursor: Any, place: Place) -> Gtids:
     for _, at, kind, _, _, said in cursor.fetchall():
         if kind == "Previous_gtids":
             seen = Gtids(said)
-        elif kind == "Gtid" and int(at) < place.at and (name := _NEXT.search(said)):
+        elif str(kind).startswith("Gtid") and int(at) < place.at and (name := _NEXT.search(said)):
             seen.add(name[1], int(name[2]))
     return seen
 
@@ -119,3 +124,13 @@ def zone_of(cursor: Any) -> str:
     zone, system = map(str, cursor.fetchone())
     found = system if zone == "SYSTEM" else zone
     return "UTC" if found in ("", "GMT", "UTC", "Z", "+00:00") else found
+
+
+def moments_at(cursor: Any, times: Sequence[datetime]) -> list[datetime]:
+    """The moments at which the server's clock shows these times."""
+    cursor.execute("SET time_zone = @@global.time_zone")
+    asked = ", ".join(["UNIX_TIMESTAMP(%s)"] * len(times))
+    cursor.execute(f"SELECT {asked}", [f"{time:%Y-%m-%d %H:%M:%S}" for time in times])
+    seconds = cursor.fetchone()
+    cursor.execute(f"SET time_zone = '{OUR_ZONE}'")
+    return [datetime.fromtimestamp(int(Decimal(value)), UTC) for value in seconds]

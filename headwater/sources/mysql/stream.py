@@ -13,10 +13,11 @@ from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
 from headwater.log.transactions import Collector
 from headwater.sources.mysql import statements
+from headwater.sources.mysql.births import birth_of
 from headwater.sources.mysql.dump import Dump
 from headwater.sources.mysql.layouts import Layouts
-from headwater.sources.mysql.places import Gtids, Place, file_of
-from headwater.sources.mysql.resume import ANEW, COLUMNS, PLACE, SEEN
+from headwater.sources.mysql.places import Place, file_number, file_of
+from headwater.sources.mysql.resume import ANEW, BORN, COLUMNS, PLACE, SEEN, SERVER, From
 from headwater.sources.mysql.tables import Tables
 
 MAX_ROWS = 50_000
@@ -33,12 +34,15 @@ class Stream:
         layouts: Layouts,
         tables: Tables,
         *,
-        seen: Gtids,
-        shift: int,
+        start: From,
+        server: str,
         appended: Callable[[int], None],
     ) -> None:
         self._log, self._tables = log, tables
-        self._seen, self._shift, self._appended = seen, shift, appended
+        self._seen, self._shift, self._appended = start.seen, start.shift, appended
+        self._server = server
+        self._births: dict[str, str] = {}
+        """When the files that are read were begun."""
         self._collector = Collector(layouts, seq=log.seq, last=log.last or 0)
         self._parts: list[Segment] = []
         self._first_commit = 0.0
@@ -75,6 +79,8 @@ class Stream:
             if self._at < before:
                 # The place in a file is told without what is above 4 GB.
                 self._at += 1 << 32
+        if isinstance(event, binlog.Format):
+            self._births[self._file] = birth_of(header)
         self._take(event, header, data, before)
         if not self._is_open and isinstance(event, binlog.Other | binlog.Format):
             self._moved()
@@ -99,6 +105,13 @@ class Stream:
             case binlog.Partial():
                 if self._tables.is_read(event.table):
                     raise self._tables.partial(event.table)
+            case binlog.Other(kind=42):
+                # Passed over, it would be read again at a server that takes the place of this one.
+                raise SourceError(
+                    "a transaction has a name with a tag",
+                    detail=f"It stands at {Place(self._file, before)}; such names are not kept here.",
+                    hint=f"Write to the server with gtid_next = 'AUTOMATIC', without a tag. {ANEW}",
+                )
             case binlog.Incident():
                 raise SourceError(
                     "the server says that events are missing in its log",
@@ -230,9 +243,15 @@ class Stream:
         ]
         self._parts, self._first_commit = [], 0.0
         self._log.seq = taken.seq
+        # The next file may have begun since.
+        place = file_of(taken.last, self._shift, self._file)
+        self._births = {
+            file: born for file, born in self._births.items() if file_number(file) >= file_number(place.file)
+        }
         facts = {
-            # The next file may have begun since.
-            PLACE: str(file_of(taken.last, self._shift, self._file)),
+            SERVER: self._server,
+            PLACE: str(place),
+            BORN: self._births.get(place.file, ""),
             SEEN: str(self._seen),
             COLUMNS: self._tables.definitions.to_text(),
         }
