@@ -111,8 +111,11 @@ def _open_sinks(
 ) -> dict[str, Sink]:
     """Every sink by name; one that is ahead of our progress is refused."""
     opened: dict[str, Sink] = {}
+    written = {name for name, saved in progress.relations.items() if saved.state.rows}
+    held = {node.table.name for node in program.sinks if node.relation in written}
     for name, nodes in _by_sink(program).items():
-        sink = nodes[0].type.open([node.table for node in nodes], context)
+        tables = [replace(node.table, held=node.table.name in held) for node in nodes]
+        sink = nodes[0].type.open(tables, context)
         closing.callback(sink.close)
         with placed(nodes[0].table.place):
             empty = nodes[0].type.empty.format(pipeline=context.pipeline)

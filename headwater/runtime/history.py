@@ -14,7 +14,8 @@ from headwater.sources.base import SourceTable
 from headwater.sources.history import HISTORY, HistoryOptions
 from headwater.sql import statements as sql
 from headwater.sql.catalog import Relation
-from headwater.sql.history import CHANGES, Asked, query_of
+from headwater.sql.history import query_of
+from headwater.sql.history_calls import CHANGES, Asked
 from headwater.tables.history import history_schema
 
 

@@ -17,7 +17,7 @@ from headwater.runtime.scope import Scope
 from headwater.runtime.versions import leave_out_version, refuse_moments
 from headwater.sql import statements as sql
 from headwater.sql.catalog import Relation
-from headwater.sql.history import asked_of
+from headwater.sql.history_calls import asked_of
 from headwater.sql.like import merged
 from headwater.sql.names import DEFAULT_CATALOG, Outside, parts_of
 from headwater.sql.places import place_of

@@ -20,7 +20,10 @@ def check_keys(node: SinkNode, changes: ChangeSet, state: State, engine: Engine)
     key = list(node.table.schema.key)
     if not key or node.table.append_only:
         return
-    several = _among(changes, state, key) if changes.is_small else _in_all(state, key, engine)
+    # Arrow tells rows apart by plain values only.
+    is_plain = not any("<" in column.type for column in state.schema if column.name in key)
+    is_small = changes.is_small and is_plain
+    several = _among(changes, state, key) if is_small else _in_all(state, key, engine)
     if several.num_rows:
         first = several.slice(0, 1).to_pylist()[0]
         named = ", ".join(f"{name} = {first[name]}" for name in key)

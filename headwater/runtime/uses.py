@@ -11,7 +11,7 @@ from sqlglot.errors import OptimizeError
 from headwater.errors import SqlError
 from headwater.plan.walk import relations_of
 from headwater.sql import statements as sql
-from headwater.sql.history import asked_of
+from headwater.sql.history_calls import asked_of
 from headwater.sql.names import DEFAULT_CATALOG, DEFAULT_DATABASE, parts_of
 
 Named = sql.CreateTable | sql.CreateView | sql.CreateCatalog

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Mapping
@@ -20,6 +21,9 @@ from headwater.services.java import cache_folder, is_from_wheel
 
 SILENT = "-Xlog:cds*=off"
 """What cannot be archived, or does not fit any more, is no news for a user."""
+
+ROOM_BYTES = 1 << 30
+"""With less room than this nothing is archived: Java would end with an error."""
 
 UNUSED_SECONDS = 30 * 24 * 3600.0
 BASE_SECONDS = 60.0
@@ -34,6 +38,9 @@ def archive_options(
     ['-Xlog:cds*=off', '-XX:SharedArchiveFile=.../headwater/classes/kafka-5d0c1e.jsa']
     """
     folder = cache_folder(environ) / "classes"
+    if ":" in str(folder):
+        # Java takes it for two files.
+        return []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _forget_unused(folder)
@@ -42,6 +49,8 @@ def archive_options(
         if is_whole(archive):
             os.utime(archive)
             return [SILENT, f"-XX:SharedArchiveFile={':'.join([*base, str(archive)])}"]
+        if shutil.disk_usage(folder).free < ROOM_BYTES:
+            return []
     except (OSError, subprocess.SubprocessError):
         # A cache that cannot be written is a start that takes longer, not one that fails.
         return []
@@ -53,11 +62,23 @@ def archive_options(
 
 
 def is_whole(archive: Path) -> bool:
-    """True if an archive was written to its end: Java writes the head of the file last."""
+    """True if an archive was written to its end, and is as long as when it was first taken.
+
+    Java writes the head of the file last. It would crash on one that lost its end.
+    """
     if not archive.is_file():
         return False
-    with archive.open("rb") as file:
-        return any(file.read(4))
+    with archive.open("rb") as head:
+        if not any(head.read(4)):
+            return False
+    size, note = str(archive.stat().st_size), archive.with_suffix(".size")
+    if not note.exists():
+        note.write_text(size)
+    if note.read_text() == size:
+        return True
+    for file in (archive, note):
+        file.unlink(missing_ok=True)
+    return False
 
 
 def _fingerprint(home: Path, jars: Path, environ: Mapping[str, str]) -> str:
@@ -94,3 +115,4 @@ def _forget_unused(folder: Path) -> None:
     for archive in folder.glob("*.jsa"):
         if archive.stat().st_mtime < oldest:
             archive.unlink(missing_ok=True)
+            archive.with_suffix(".size").unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from headwater.changes.change_set import ChangeSet
-from headwater.errors import Place
+from headwater.errors import Place, SinkError
 from headwater.schema import Schema
 from headwater.sinks.lake.contract import Lake
 
@@ -51,6 +51,18 @@ class SinkTable:
     place: Place | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Columns declared METADATA that are written, and what each becomes: `{"at": "timestamp"}`."""
+    held: bool = False
+    """True if rows of this pipeline stand in it, to which only changes come."""
+
+    def check_may_be_made(self) -> None:
+        """Raise if the table is missing though it was written: in a new one all rows but the changed would lack."""
+        if self.held:
+            raise SinkError(
+                f"sink table '{self.name}' is gone",
+                detail="This pipeline has written rows to it, and only changes would come to a new one.",
+                hint="Put it back, or begin anew: headwater drop removes what this pipeline knows.",
+                place=self.place,
+            )
 
 
 def _unheard(trouble: str | None) -> None:

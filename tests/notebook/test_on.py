@@ -167,3 +167,12 @@ def test_a_transaction_that_a_question_begins_has_to_be_ended_too(my: Shell) -> 
     my.run("%%headwater --on my\nCREATE TABLE IF NOT EXISTS begun (n int)")
     left = my.run("%%headwater --on my\nSET autocommit = 0; SELECT n FROM begun")
     assert "the transaction was not committed" in left.complaint
+
+
+def test_moments_are_shown_as_the_server_writes_them(pg: Shell) -> None:
+    odd = ("10000-01-01", "0044-03-15 BC", "infinity")
+    asked = ", ".join(f"'{moment}'::timestamp" for moment in odd)
+    shown = pg.run(f"%%headwater --on pg\nSELECT {asked}, '24:00'::time, '1 mon'::interval")
+    assert shown.error is None
+    for text in ("10000-01-01 00:00:00", "0044-03-15 00:00:00 BC", "infinity", "24:00:00", "1 mon"):
+        assert text in shown.text

@@ -68,6 +68,22 @@ def test_half_an_archive_is_written_again(tmp_path: Path, jars: Path) -> None:
     assert archive_options("ivy", java_home(), jars, environ=environ) == asked
 
 
+def test_an_archive_that_lost_its_end_is_written_again(tmp_path: Path, jars: Path) -> None:
+    environ, home = {"XDG_CACHE_HOME": str(tmp_path)}, java_home()
+    asked = archive_options("ivy", home, jars, environ=environ)
+    run(home, jars, asked)
+    archive = Path(asked[-1].removeprefix("-XX:ArchiveClassesAtExit="))
+    assert is_whole(archive)
+    os.truncate(archive, archive.stat().st_size // 2)
+    assert "jar" in run(home, jars, archive_options("ivy", home, jars, environ=environ))
+    assert "shared objects file" in run(home, jars, archive_options("ivy", home, jars, environ=environ))
+
+
+def test_a_folder_that_java_takes_for_two_keeps_nothing(tmp_path: Path, jars: Path) -> None:
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "a:b")}
+    assert archive_options("ivy", java_home(), jars, environ=environ) == []
+
+
 def test_an_archive_of_another_java_does_no_harm(tmp_path: Path, jars: Path) -> None:
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
     asked = archive_options("ivy", java_home(), jars, environ=environ)

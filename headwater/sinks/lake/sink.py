@@ -115,6 +115,7 @@ def _open(target: Target, pipeline: str) -> None:
     try:
         found = there.columns()
         if found is None:
+            target.table.check_may_be_made()
             _check_empty(target)
             there.create(target.table.schema, target.properties)
         else:

@@ -26,6 +26,11 @@ _DOES = {"INSERT", "UPDATE", "DELETE", "MERGE", "INTO"}
 
 _DECLARE = "DECLARE headwater_shown NO SCROLL CURSOR FOR "
 
+# Dates, times and intervals as the server writes them: Python has no year 10000, no 24:00 and no infinity.
+_MOMENTS = psycopg2.extensions.new_type(
+    (1082, 1083, 1266, 1114, 1184, 1186), "MOMENTS", lambda value, cursor: value
+)
+
 _RUN = re.compile(r"^/\*M?!\d*\s*")
 _NEAR = re.compile(r"near '(?P<words>.*)' at line (?P<line>\d+)", re.DOTALL)
 _QUOTED = re.compile(r"'(?:[^']*\.)?([^'.]+)'")
@@ -45,6 +50,7 @@ class PostgresClient:
 
     def __init__(self, address: Address, password: Secret | None) -> None:
         self._connection = postgres.connected(address, password)
+        psycopg2.extensions.register_type(_MOMENTS, self._connection)
 
     def run(self, statement: str, limit: int) -> Outcome:
         """Run one statement; the server keeps the rows of a question, of which only the first come here."""

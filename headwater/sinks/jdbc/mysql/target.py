@@ -58,6 +58,7 @@ def is_missing(cursor: Any, table: SinkTable, *, database: str) -> bool:
         return False
     if not table.options.create_table:
         raise missing(cursor, table, name)
+    table.check_may_be_made()
     return True
 
 

@@ -64,6 +64,7 @@ def create(cursor: Any, table: SinkTable) -> Found:
     schemas = _schemas(cursor, table)
     if not table.options.create_table:
         raise _missing(cursor, table, schemas)
+    table.check_may_be_made()
     _check_schema(cursor, table, schemas[0])
     parts = [
         sql.SQL("{} {}").format(sql.Identifier(column.name), sql.SQL(postgres_type(column.type)))
