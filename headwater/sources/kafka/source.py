@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from confluent_kafka import KafkaException
 
-from headwater.errors import SourceError
+from headwater.errors import HeadwaterError, SourceError
 from headwater.kafka import clients
 from headwater.kafka.problems import is_away, is_unknown_topic, problem_as
 from headwater.kafka.properties import java_config
@@ -22,7 +22,7 @@ from headwater.log.events import SMALL_ROWS, Delivery, Messages
 from headwater.log.positions import Position
 from headwater.options import revealed
 from headwater.sources.base import Report, SourceContext, SourceTable, is_back, waits
-from headwater.sources.kafka import settling, topics
+from headwater.sources.kafka import awaited, settling, topics
 from headwater.sources.kafka.again import read_again
 from headwater.sources.kafka.asking import Asking
 from headwater.sources.kafka.ids import check_same, topics_of
@@ -31,12 +31,6 @@ from headwater.sources.kafka.reader import Reader, ends_of
 
 EPOCH = 40
 """The bits of a position that count messages; above them stands how many goals were reached."""
-
-AGAIN_LATER_SECONDS = 1.0
-"""How long until topics are looked for again where that did not work."""
-
-ENDS_SECONDS = 2.0
-"""How often a topic of transactions is looked for while there is none: it comes with the first one."""
 
 GOAL = "goal"
 """The name under which the ledger keeps what has to be read before the tables are whole."""
@@ -60,6 +54,7 @@ class KafkaSource:
         self._trouble: str | None = None
         self._look_again = 0.0
         self._lacks_ends = False
+        self._awaited = awaited.AwaitedEnds()
         self._asking = Asking()
 
     def start(self, after: Position | None) -> Position | None:
@@ -70,6 +65,8 @@ class KafkaSource:
         try:
             self._reader = self._reading(found, settling.bounds(found, self._ledger, self._asking, after))
             is_joined = settling.settle(found, self._ledger, self._asking, after)
+            if is_joined:
+                awaited.wait_for_snapshots(found, self._asking, self._context.report)
             self._reader.old = self._old(found, self._last().vector)
         except KafkaException as problem:
             raise self._refusal(problem) from None
@@ -110,8 +107,12 @@ class KafkaSource:
         if large is not None:
             self._at = None
             return self._delivered(large, {})
+        rows = self._reader.take(entry.spans)
+        if self._lacks_ends and self._awaited.hold(rows):
+            self._at, self._look_again = None, time.monotonic()
+            return None
         self._at = entry.position
-        return self._delivered(entry, self._reader.take(entry.spans))
+        return self._delivered(entry, rows)
 
     def now(self) -> Position:
         """The first position after everything that is in the topics by now."""
@@ -143,7 +144,11 @@ class KafkaSource:
 
     def _old(self, found: settling.Found, vector: Vector) -> Vector:
         """Where topics ended when their transactions were first told, kept over restarts."""
-        old = settling.old_places(found, self._asking, vector=vector, kept=self._ledger.kept(OLD) or {})
+        kept = self._ledger.kept(OLD) or {}
+        if self._awaited.has_held:
+            # Nothing of a transaction was delivered, so none of those that are told is an old one.
+            kept |= {ends_of(s): vector[ends_of(s)] for s in found.servers if ends_of(s) not in kept}
+        old = settling.old_places(found, self._asking, vector=vector, kept=kept)
         self._ledger.keep(OLD, old)
         return old
 
@@ -242,7 +247,11 @@ class KafkaSource:
     def _discovered(self, base: Entry) -> Entry:
         """The entry with partitions that appeared since, each from its beginning, and with servers that now tell."""
         now, first = time.monotonic(), next(iter(self._tables.values()))
-        pause = min(first.options.discovery, ENDS_SECONDS) if self._lacks_ends else first.options.discovery
+        pause = (
+            min(first.options.discovery, awaited.ENDS_SECONDS)
+            if self._lacks_ends
+            else first.options.discovery
+        )
         if not self._look_again or now < self._look_again:
             self._look_again = self._look_again or now + pause
             return base
@@ -260,7 +269,7 @@ class KafkaSource:
             # A partition that was just made is not known to clients from before: new ones ask the next time.
             if is_away(problem) or is_unknown_topic(problem):
                 self._asking.close()
-                self._look_again = now + AGAIN_LATER_SECONDS
+                self._look_again = now + awaited.AGAIN_LATER_SECONDS
                 return base
             raise self._refusal(problem) from None
         if found.servers != self._reader.servers:
@@ -288,8 +297,6 @@ class KafkaSource:
             self._context.report(is_back(self._trouble))
             self._trouble = None
 
-    def _refusal(self, problem: KafkaException) -> SourceError:
+    def _refusal(self, problem: KafkaException) -> HeadwaterError:
         table = next(iter(self._tables.values()))
-        found = problem_as(SourceError, problem, table.options.properties, place=table.place)
-        assert isinstance(found, SourceError)
-        return found
+        return problem_as(SourceError, problem, table.options.properties, place=table.place)

@@ -16,6 +16,7 @@ _TRANSACTION = (
     r'"transaction"\s*:\s*\{\s*"id"\s*:\s*"(?P<id>[^"]*)"\s*,\s*"total_order"\s*:\s*\d+\s*,'
     r'\s*"data_collection_order"\s*:\s*(?P<number>\d+)'
 )
+IN_TRANSACTION = r'"transaction"\s*:\s*\{\s*"id"'
 _SNAPSHOT = r'"source"\s*:\s*\{[^{}]*"snapshot"\s*:\s*"(?P<snapshot>\w+)"'
 _POSTGRES_ID = r"^(\d+):\d+$"
 
@@ -54,6 +55,12 @@ def stretches(messages: pa.Table) -> Iterator[Stretch]:
             closes=not name and len(part) > 0 and part[-1] in _CLOSES,
         )
         begin = end
+
+
+def is_within_snapshot(value: bytes | None) -> bool:
+    """True if a message is one of a snapshot that goes on behind it."""
+    found = pc.struct_field(pc.extract_regex(pa.array([value], pa.binary()), _SNAPSHOT), "snapshot")
+    return bool(pc.is_in(found.cast(pa.string()), value_set=_OPENS)[0].as_py())
 
 
 def transaction_names(ids: pa.Array) -> pa.Array:
