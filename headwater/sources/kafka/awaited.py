@@ -13,6 +13,8 @@ from confluent_kafka import Consumer, TopicPartition
 from headwater.sources.base import Report, waits
 from headwater.sources.kafka.asking import Asking, marks
 from headwater.sources.kafka.lane import Place
+from headwater.sources.kafka.ledger import Vector
+from headwater.sources.kafka.reader import ends_of
 from headwater.sources.kafka.settling import Found
 from headwater.sources.kafka.told import IN_TRANSACTION, is_within_snapshot
 from headwater.sources.kafka.topics import is_debezium
@@ -52,6 +54,10 @@ class AwaitedEnds:
             return False
         time.sleep(PAUSE_SECONDS)
         return True
+
+    def none_is_old(self, found: Found, vector: Vector) -> Vector:
+        """Where the ends of old transactions stop: nowhere if nothing of any transaction was delivered yet."""
+        return {ends_of(s): vector[ends_of(s)] for s in found.servers} if self.has_held else {}
 
 
 def _tells_transactions(messages: pa.Table) -> bool:

@@ -144,10 +144,7 @@ class KafkaSource:
 
     def _old(self, found: settling.Found, vector: Vector) -> Vector:
         """Where topics ended when their transactions were first told, kept over restarts."""
-        kept = self._ledger.kept(OLD) or {}
-        if self._awaited.has_held:
-            # Nothing of a transaction was delivered, so none of those that are told is an old one.
-            kept |= {ends_of(s): vector[ends_of(s)] for s in found.servers if ends_of(s) not in kept}
+        kept = self._awaited.none_is_old(found, vector) | (self._ledger.kept(OLD) or {})
         old = settling.old_places(found, self._asking, vector=vector, kept=kept)
         self._ledger.keep(OLD, old)
         return old
