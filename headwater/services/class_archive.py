@@ -2,7 +2,8 @@
 
 The first run of a program writes the classes it has loaded to an archive when it ends; later runs map that file
 instead of reading thousands of classes out of jars. An archive is named after everything it depends on, and Java
-itself checks it again and goes on without one that does not fit, so nothing here can make a start fail.
+itself checks it again and goes on without one that does not fit. What Java does not survive, an archive that lost its
+end or a full disk, is looked for here.
 """
 
 from __future__ import annotations
@@ -82,8 +83,12 @@ def is_whole(archive: Path) -> bool:
 
 
 def _fingerprint(home: Path, jars: Path, environ: Mapping[str, str]) -> str:
-    files = [_machine(home, environ), *sorted(jars.glob("*.jar"))]
-    stats = [(str(file), *(file.stat()[index] for index in (6, 8))) for file in files]
+    return _identity(_machine(home, environ), *sorted(jars.glob("*.jar")))
+
+
+def _identity(*files: Path) -> str:
+    """Another text as soon as one of the files is another one."""
+    stats = [(str(file), file.stat().st_size, int(file.stat().st_mtime)) for file in files]
     return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]
 
 
@@ -98,9 +103,7 @@ def _base(home: Path, folder: Path, environ: Mapping[str, str]) -> list[str]:
     machine = _machine(home, environ)
     if any(machine.parent.glob("classes*.jsa")):
         return []
-    stat = machine.stat()
-    identity = hashlib.sha256(repr((str(machine), stat.st_size, stat.st_mtime)).encode()).hexdigest()[:12]
-    base = folder / f"java-{identity}.jsa"
+    base = folder / f"java-{_identity(machine)}.jsa"
     if not is_whole(base):
         java = str(home / "bin" / "java")
         command = [java, SILENT, "-XX:+UseSerialGC", "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]

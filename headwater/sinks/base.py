@@ -54,6 +54,16 @@ class SinkTable:
     held: bool = False
     """True if rows of this pipeline stand in it, to which only changes come."""
 
+    def check_key_is_declared(self) -> None:
+        """Raise if the table's rows could not be found again."""
+        if not self.schema.key and not self.append_only:
+            raise SinkError(
+                f"sink table '{self.name}' needs a key",
+                detail="Its query updates and deletes rows, and without a key no row could be found again.",
+                hint="Declare PRIMARY KEY (...) NOT ENFORCED in its CREATE TABLE statement.",
+                place=self.place,
+            )
+
     def check_may_be_made(self) -> None:
         """Raise if the table is missing though it was written: in a new one all rows but the changed would lack."""
         if self.held:

@@ -45,17 +45,6 @@ class Types(Generic[C]):
     made: Callable[[str], str]
 
 
-def check_key_is_declared(table: SinkTable) -> None:
-    """Refuse a table whose rows could not be found again."""
-    if not table.schema.key and not table.append_only:
-        raise SinkError(
-            f"sink table '{table.name}' needs a key",
-            detail="Its query updates and deletes rows, and without a key no row could be found again.",
-            hint="Declare PRIMARY KEY (...) NOT ENFORCED in its CREATE TABLE statement.",
-            place=table.place,
-        )
-
-
 def choose(
     table: SinkTable, there: str, *, columns: Sequence[FoundColumn[C]], types: Types[C]
 ) -> tuple[C, ...]:

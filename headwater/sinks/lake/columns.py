@@ -16,17 +16,6 @@ UNKNOWN = re.compile(
 """Types without a counterpart, also inside others; a field may be called like one."""
 
 
-def check_key_is_declared(table: SinkTable) -> None:
-    """Refuse a table whose rows could not be found again."""
-    if not table.schema.key and not table.append_only:
-        raise SinkError(
-            f"sink table '{table.name}' needs a key",
-            detail="Its query updates and deletes rows, and without a key no row could be found again.",
-            hint="Declare PRIMARY KEY (...) NOT ENFORCED in its CREATE TABLE statement.",
-            place=table.place,
-        )
-
-
 def check_types(table: SinkTable, lake: str) -> None:
     """Refuse columns that no table of the lake can hold, and keys that cannot be compared."""
     for column in table.schema:

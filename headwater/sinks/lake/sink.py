@@ -11,7 +11,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.errors import OptionError, SinkError, placed
 from headwater.sinks.base import SinkContext, SinkTable
 from headwater.sinks.by_key import by_table
-from headwater.sinks.lake.columns import check_columns, check_key_is_declared
+from headwater.sinks.lake.columns import check_columns
 from headwater.sinks.lake.contract import Lake, LakeTable
 from headwater.sinks.lake.rows import written_rows
 
@@ -102,7 +102,7 @@ def check_retries(table: SinkTable) -> None:
 def open_targets(targets: Sequence[Target], context: SinkContext) -> LakeSink:
     """Make the tables that are missing, and see that the others fit."""
     for number, target in enumerate(targets):
-        check_key_is_declared(target.table)
+        target.table.check_key_is_declared()
         _check_alone(target, targets[:number])
     for target in targets:
         with placed(target.table.place):

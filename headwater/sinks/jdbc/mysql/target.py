@@ -10,7 +10,7 @@ import pyarrow as pa
 from headwater.errors import SinkError
 from headwater.schema import arrow_type
 from headwater.sinks.base import SinkTable
-from headwater.sinks.jdbc.columns import Types, check_key_is_declared, check_not_cascading, choose
+from headwater.sinks.jdbc.columns import Types, check_not_cascading, choose
 from headwater.sinks.jdbc.mysql.lookup import (
     ENGINE,
     Name,
@@ -50,7 +50,7 @@ def is_missing(cursor: Any, table: SinkTable, *, database: str) -> bool:
 
     MySQL cannot undo the making of a table: so all are looked at before the first is made.
     """
-    check_key_is_declared(table)
+    table.check_key_is_declared()
     _check_no_float_key(table)
     name = name_of(table, database)
     if engine_of(cursor, name) is not None:

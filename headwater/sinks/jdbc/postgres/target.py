@@ -12,7 +12,6 @@ from headwater.sinks.base import SinkTable
 from headwater.sinks.jdbc.columns import (
     Types,
     UniqueIndex,
-    check_key_is_declared,
     check_not_cascading,
     choose,
 )
@@ -49,7 +48,7 @@ class Target:
 
 def target_of(cursor: Any, table: SinkTable) -> Target:
     """The target of a sink table, or why it cannot be one."""
-    check_key_is_declared(table)
+    table.check_key_is_declared()
     found = find(cursor, table) or create(cursor, table)
     chosen = choose(table, found.shown, columns=columns_of(cursor, found), types=TYPES)
     _check_privileges(cursor, table, found)
