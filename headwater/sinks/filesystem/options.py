@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwater.errors import OptionError, Place
+from headwater.errors import Place
 from headwater.options import Secret, option
+from headwater.sinks.local_path import local_path
 
 FORMATS = ("csv", "json", "parquet", "raw")
 COMPRESSIONS = ("snappy", "gzip", "zstd", "lz4", "brotli", "uncompressed")
@@ -49,18 +49,7 @@ class FilesystemOptions:
 
 def location(options: FilesystemOptions, place: Place | None = None) -> Path:
     """The absolute path, behind all links; relative ones begin in the working folder."""
-    plain = options.path.reveal() if isinstance(options.path, Secret) else options.path
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", plain)
-    if scheme is not None and scheme[1] != "file":
-        raise OptionError(
-            f"connector 'filesystem' writes files of this machine, and 'path' begins with {scheme[1]}:",
-            hint="Name a file or a folder of this machine.",
-            place=place,
-        )
-    local = re.sub(r"^file:(//(?=/))?", "", plain) if scheme is not None else plain
-    if not local.strip() or "\0" in local:
-        raise OptionError("option 'path' names no file", hint="Name a file or a folder.", place=place)
-    return Path(os.path.realpath(local))
+    return Path(local_path("path", options.path, connector="filesystem", place=place))
 
 
 def names_folder(options: FilesystemOptions, path: Path) -> bool:

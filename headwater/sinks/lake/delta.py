@@ -10,8 +10,9 @@ from headwater.errors import SinkError, placed
 from headwater.options import Secret, option, revealed
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
 from headwater.sinks.lake.columns import check_types
-from headwater.sinks.lake.places import group_name, local_folder
+from headwater.sinks.lake.places import group_name
 from headwater.sinks.lake.sink import LakeSink, Target, check_retries, lake_of, open_targets
+from headwater.sinks.local_path import local_path
 
 MAPPING = "columnMapping.mode"
 
@@ -30,11 +31,11 @@ class DeltaOptions:
 
 
 def _path(table: SinkTable) -> str:
-    return local_folder("table-path", table.options.path, connector="delta", place=table.place)
+    return local_path("table-path", table.options.path, connector="delta", place=table.place)
 
 
 def _group(options: DeltaOptions) -> str:
-    where = local_folder("table-path", options.path, connector="delta")
+    where = local_path("table-path", options.path, connector="delta")
     return group_name("delta", where, hidden=isinstance(options.path, Secret))
 
 

@@ -10,8 +10,9 @@ from headwater.errors import OptionError, placed
 from headwater.options import Secret, option, revealed
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
 from headwater.sinks.lake.columns import check_types
-from headwater.sinks.lake.places import group_name, local_folder
+from headwater.sinks.lake.places import group_name
 from headwater.sinks.lake.sink import LakeSink, Target, check_retries, lake_of, open_targets
+from headwater.sinks.local_path import local_path
 
 PREFIXES = ("write", "commit", "history")
 
@@ -39,7 +40,7 @@ class IcebergOptions:
 
 
 def _warehouse(options: IcebergOptions) -> str:
-    return local_folder("warehouse", options.warehouse, connector="iceberg")
+    return local_path("warehouse", options.warehouse, connector="iceberg")
 
 
 def _group(options: IcebergOptions) -> str:
