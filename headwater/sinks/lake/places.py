@@ -1,4 +1,4 @@
-"""What the one sink of a lake's tables is called."""
+"""What the sink of a table of a lake is called."""
 
 from __future__ import annotations
 
