@@ -14,6 +14,12 @@ class Settings:
     name: str = option(
         "pipeline.name", "the name under which State and slots are kept; else the file's stem", default=""
     )
+    recompute: str = option(
+        "headwater.recompute",
+        "whether a view may be kept by computing it anew: allow, warn or forbid",
+        default="allow",
+        choices=("allow", "warn", "forbid"),
+    )
     batch_rows: int = option(
         "headwater.batch.rows", "about how many rows one batch takes at most", default=200_000
     )

@@ -15,6 +15,7 @@ import pytest
 import sqlglot
 
 from headwater.incremental.operators import OPERATORS, Operator
+from headwater.plan.reasons import Reason
 from headwater.schema import Schema
 from tests.operators.on_paper import compile_on_paper, explain_on_paper, first_part
 from tests.operators.page import Page, SmallTable, read_page, rewrite_maintained
@@ -129,6 +130,17 @@ def test_the_readme_lists_the_operators(request: pytest.FixtureRequest) -> None:
     assert shown == table_of_operators(), "run make update"
 
 
+def told_reasons(page: str) -> list[str]:
+    """The first column of the table of reasons, without its head."""
+    _, _, table = page.partition("\n## Reasons\n")
+    return re.findall(r"^\| ([^|`]+?) \|", table, re.MULTILINE)[1:]
+
+
+def test_the_page_of_recompute_explains_every_reason_and_no_other() -> None:
+    told = told_reasons((PAGES / "recompute.md").read_text())
+    assert Counter(told) == Counter(reason.value for reason in Reason)
+
+
 # Seen to fail.
 
 
@@ -152,3 +164,9 @@ def test_a_story_that_tells_no_strategy_is_seen(tmp_path: Path) -> None:
     assert told_strategies(story) == ["linear"]
     story.write_text("# Nothing.\n$ step\n")
     assert told_strategies(story) == []
+
+
+def test_a_reason_that_is_not_explained_is_seen() -> None:
+    table = "| EXPLAIN says because of | for example |\n|---|---|\n"
+    assert told_reasons(f"# recompute\n\n## Reasons\n\n{table}| PIVOT | `t PIVOT (a)` |\n") == ["PIVOT"]
+    assert told_reasons("# recompute\n\n| PIVOT | `t` |\n") == []

@@ -5,7 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.incremental.block import Block, Core
+from headwater.incremental.rules import top
+from headwater.incremental.tree_sql import query_of_plan
 from headwater.incremental.weights import union_all
+from headwater.plan.nodes import Scan
 
 
 def query_of_core(core: Core) -> exp.Select:
@@ -22,14 +25,22 @@ def query_of_core(core: Core) -> exp.Select:
 
 
 def rows_of(block: Block) -> exp.Query:
-    """The rows of all cores, below any aggregate."""
+    """The rows of all cores, or of the tree, below any aggregate."""
+    if block.tree is not None:
+        return query_of_plan(block.tree.plan, _declared)
     return union_all([query_of_core(core) for core in block.cores])
+
+
+def _declared(scan: Scan) -> exp.Expr:
+    return exp.Table(this=exp.to_identifier(scan.relation, quoted=True))
 
 
 def query_of(block: Block) -> exp.Query:
     """The whole block as one query without weights."""
     if block.opaque is not None:
         return block.opaque.query.copy()
+    if block.first is not None:
+        return top.query_of(block, _declared(block.first.scan))
     rows = rows_of(block)
     if block.group is None:
         return rows

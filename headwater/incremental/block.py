@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from headwater.incremental.tree import Tree
 from headwater.plan.nodes import Item, Opaque, Scan
 
 
@@ -31,11 +32,21 @@ class Group:
 
 
 @dataclass(frozen=True)
+class First:
+    """The first rows of a scan in an order; `order` is in terms of the scan's columns."""
+
+    scan: Scan
+    order: tuple[exp.Expr, ...]
+    limit: int
+    offset: int
+
+
+@dataclass(frozen=True)
 class Block:
     """One stored relation and how its rows come about.
 
-    `UNION ALL` of the cores; then, if there is a group, the aggregate, the conditions (HAVING) and the items
-    over its keys and measures. An opaque block is a query that is run as it stands.
+    `UNION ALL` of the cores, or a tree that is run on slices; then, if there is a group, the aggregate, the
+    conditions (HAVING) and the items over its keys and measures. An opaque block is a query that is run as it stands.
     """
 
     name: str
@@ -45,10 +56,16 @@ class Block:
     conditions: tuple[exp.Expr, ...] = ()
     items: tuple[Item, ...] = ()
     opaque: Opaque | None = None
+    tree: Tree | None = None
+    first: First | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The relations it reads, each once."""
         if self.opaque is not None:
             return self.opaque.relations
+        if self.first is not None:
+            return (self.first.scan.relation,)
+        if self.tree is not None:
+            return tuple(dict.fromkeys(scan.relation for scan in self.tree.scans))
         return tuple(dict.fromkeys(scan.relation for core in self.cores for scan in core.scans))

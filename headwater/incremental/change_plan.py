@@ -72,16 +72,30 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """A plan goes on only while a number that a statement found lies within bounds, else another takes its place."""
+
+    target: str
+    column: str
+    least: int
+    most: int
+    otherwise: ChangePlan
+
+
+@dataclass(frozen=True)
 class ChangePlan:
     """The statements of one step; the last one's target is the change of the block.
 
-    `sums` is the target whose rows are added to the block's stored partial sums, if it keeps any.
+    `sums` is the target whose rows are added to what the block keeps beside its result, if it keeps anything.
     """
 
     strategy: Strategy
     statements: tuple[Statement, ...]
     sums: str | None = None
+    guard: Guard | None = None
     reason: str = ""
+    starts_over: bool = False
+    """True if what it found for `sums` takes the place of what was kept."""
 
 
 def change_view(name: str) -> str:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from headwater.incremental.batch import query_of_core, rows_of
 from headwater.incremental.block import Block
 from headwater.incremental.change_plan import Analyse, ChangePlan, change_view
-from headwater.incremental.rules import aggregate, key_local, linear, recompute, sums
+from headwater.incremental.rules import aggregate, key_local, linear, recompute, sliced, sums, top
 from headwater.incremental.rules.join import Keys
 from headwater.incremental.rules.sums import Measure
 from headwater.plan.nodes import Item
@@ -61,6 +61,10 @@ def first(node: Maintained) -> ChangePlan:
     block = node.block
     if block.opaque is not None:
         plan = recompute.maintain(block, first=True)
+    elif block.first is not None:
+        plan = top.first(block)
+    elif block.group is None and block.tree is not None:
+        plan = sliced.first(block)
     elif block.group is None:
         plan = linear.first(block)
     elif node.measures is None:
@@ -70,11 +74,20 @@ def first(node: Maintained) -> ChangePlan:
     return _checked(plan, block)
 
 
+def anew(node: Maintained) -> ChangePlan:
+    """The change plan that computes a block from nothing and compares."""
+    return _checked(recompute.anew(node.block, first(node)), node.block)
+
+
 def differentiate(node: Maintained, changed: Collection[str]) -> ChangePlan:
     """The change plan of a block for a step in which some of its inputs changed."""
     block = node.block
     if block.opaque is not None:
         plan = recompute.maintain(block, first=False)
+    elif block.first is not None:
+        plan = top.maintain(block)
+    elif block.group is None and block.tree is not None:
+        plan = sliced.maintain(block, changed)
     elif block.group is None:
         plan = linear.maintain(block, changed, node.keys)
     elif node.measures is None:

@@ -5,12 +5,19 @@ Project(Filter(Aggregate(Join(a, Alias(Aggregate(b))))))  becomes  [hidden block
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from headwater.incremental.block import Block, Core, Group
+from headwater.incremental.batch import query_of
+from headwater.incremental.block import Block, Core, First
+from headwater.incremental.change_plan import Analyse
+from headwater.incremental.grow import NotLocal, grown, needs_tree
+from headwater.incremental.peel import above, below_projections, bottom, peel, wanted
+from headwater.incremental.rules.sums import measures_of
+from headwater.incremental.tree import Tree
+from headwater.incremental.tree_sql import Environment, query_of_plan, substituted
 from headwater.plan.nodes import (
     Aggregate,
     Alias,
@@ -21,13 +28,17 @@ from headwater.plan.nodes import (
     Opaque,
     Plan,
     Project,
+    Renamed,
     Scan,
+    Top,
     Union,
+    columns,
     output,
+    relations,
 )
-
-Environment = Mapping[tuple[str, str], exp.Expr]
-"""What a column reference (qualifier, name) stands for, as an expression over scans."""
+from headwater.plan.prune import pruned
+from headwater.plan.push import conjuncts, pushed
+from headwater.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -40,48 +51,115 @@ class _Flat:
 
 
 @dataclass
-class _Cutter:
-    """Makes blocks, innermost first; hidden ones are named after the view they serve."""
+class Cutter:
+    """Makes blocks, innermost first; hidden ones are named after the view they serve.
+
+    `keep` takes each of them as soon as it is made, so that `schema_of` and `analyse` know it from then on.
+    """
 
     name: str
-    blocks: list[Block] = field(default_factory=list)
+    keep: Callable[[Block], None]
+    schema_of: Callable[[str], Schema]
+    analyse: Analyse
     aliases: set[str] = field(default_factory=set)
+    _hidden: dict[str, str] = field(default_factory=dict)
 
-    def block(self, plan: Plan, name: str) -> Block:
+    def cut(self, plan: Plan) -> None:
+        """Keep the blocks of a plan: hidden ones first, the result itself last."""
+        self.keep(self._block(pushed(plan), self.name))
+
+    def _block(self, plan: Plan, name: str) -> Block:
         """The block of a whole plan; blocks it needs are made on the way."""
         if isinstance(plan, Opaque):
             return Block(name, output(plan), opaque=plan)
         self.aliases = set()
-        if isinstance(_bottom(plan), Aggregate | Distinct):
+        if isinstance(first := below_projections(plan), Top):
+            return self._first(name, plan, first)
+        if isinstance(bottom(plan), Aggregate | Distinct):
             return self._grouped(name, plan)
-        flats = tuple(self._flats(plan))
-        cores = tuple(_core(flat, output(plan)) for flat in flats)
+        if needs_tree(plan):
+            return self._tree(name, plan)
+        cores = tuple(_core(flat, output(plan)) for flat in self._flats(plan))
         return Block(name, output(plan), cores)
 
+    def _tree(self, name: str, plan: Plan) -> Block:
+        made = self._grown(plan)
+        if isinstance(made, Tree):
+            return Block(name, output(plan), tree=made)
+        return Block(name, output(plan), opaque=made)
+
+    def _grown(self, plan: Plan) -> Tree | Opaque:
+        """A plan as a tree that is run on slices, else as a query that is run as it stands."""
+        try:
+            return grown(plan, self.schema_of, self._stored)
+        except NotLocal as why:
+            query = query_of_plan(why.plan, _declared)
+            return Opaque(query, output(plan), relations(why.plan), why.reason)
+
     def _grouped(self, name: str, plan: Plan) -> Block:
-        aggregate, conditions, columns = _peel(plan)
-        used = [c for m in aggregate.measures for c in m.expression.find_all(exp.Column)]
-        arguments = {c: f"a{i}" for i, c in enumerate(dict.fromkeys(used))}
-        wanted = tuple(Item(f"k{i}", key.expression) for i, key in enumerate(aggregate.keys))
-        wanted += tuple(Item(n, column) for column, n in arguments.items())
+        aggregate, _, _ = peel(plan)
+        if needs_tree(aggregate.input):
+            return self._grouped_tree(name, plan, aggregate)
+        asked, group = wanted(aggregate)
         cores = tuple(
             Core(
                 flat.scans,
                 flat.conditions,
-                tuple(Item(i.name, substituted(i.expression, flat.columns)) for i in wanted),
+                tuple(Item(i.name, substituted(i.expression, flat.columns)) for i in asked),
             )
             for flat in self._flats(aggregate.input)
         )
-        inner: Environment = {(c.table, c.name): exp.column(n) for c, n in arguments.items()}
-        measures = tuple(Item(m.name, substituted(m.expression, inner)) for m in aggregate.measures)
-        keys = tuple(f"k{i}" for i in range(len(aggregate.keys)))
+        return self._finished(name, plan, Block(name, (), cores, group))
+
+    def _grouped_tree(self, name: str, plan: Plan, aggregate: Aggregate) -> Block:
+        """An aggregate above a tree: sums take its change; any other is part of the tree or stands on its rows."""
+        asked, group = wanted(aggregate)
+        rows = Project(aggregate.input, asked or (_ONE,))
+        if self._has_inverse(aggregate):
+            made = self._grown(rows)
+            if isinstance(made, Tree):
+                return self._finished(name, plan, Block(name, (), group=group, tree=made))
+        else:
+            try:
+                return Block(name, output(plan), tree=grown(plan, self.schema_of, None))
+            except NotLocal:
+                pass
+        stored = self._stored(pruned(rows))
+        assert isinstance(stored, Renamed) and isinstance(stored.input, Scan)
+        scan = self._named(stored.input)
+        items = tuple(
+            Item(i.name, exp.column(c, scan.alias)) for i, c in zip(asked, scan.columns, strict=False)
+        )
+        return self._finished(name, plan, Block(name, (), (Core((scan,), (), items),), group))
+
+    def _has_inverse(self, aggregate: Aggregate) -> bool:
+        asked, group = wanted(aggregate)
+        rows = query_of_plan(pruned(Project(aggregate.input, asked or (_ONE,))), _declared)
+        return measures_of(group.measures, rows, self.analyse) is not None
+
+    def _finished(self, name: str, plan: Plan, block: Block) -> Block:
+        """A grouped block with HAVING and the select list that stand above its aggregate."""
+        aggregate, conditions, known = peel(plan)
+        assert block.group is not None
         positional: Environment = {
             **{("", key.name): exp.column(f"k{i}") for i, key in enumerate(aggregate.keys)},
-            **{("", m.name): exp.column(m.name) for m in measures},
+            **{("", m.name): exp.column(m.name) for m in aggregate.measures},
         }
-        items = tuple(Item(column, substituted(columns["", column], positional)) for column in output(plan))
-        above = tuple(substituted(c, positional) for c in conditions)
-        return Block(name, output(plan), cores, Group(keys, measures), above, items)
+        items = tuple(Item(c, substituted(known["", c], positional)) for c in output(plan))
+        having = tuple(substituted(c, positional) for c in conditions)
+        return Block(name, output(plan), block.cores, block.group, having, items, tree=block.tree)
+
+    def _first(self, name: str, plan: Plan, top: Top) -> Block:
+        """The first rows of a stored relation, and the columns of them that are asked for."""
+        stored = self._stored(top.input)
+        assert isinstance(stored, Renamed) and isinstance(stored.input, Scan)
+        scan = self._named(stored.input)
+        names: Environment = {
+            key: exp.column(c, scan.alias) for key, c in zip(stored.names, scan.columns, strict=True)
+        }
+        order = tuple(substituted(key, names) for key in top.order)
+        items = tuple(Item(c, e) for c, e in above(plan, top, names).items())
+        return Block(name, output(plan), items=items, first=First(scan, order, top.limit, top.offset))
 
     def _flats(self, plan: Plan) -> Iterator[_Flat]:
         """The parts of a UNION ALL at the top of a plan, each without aggregates."""
@@ -89,22 +167,23 @@ class _Cutter:
             case Union(parts):
                 names = output(plan)
                 for part in parts:
-                    for flat in self._flats(part):
+                    flats = [self._flat(self._stored(part))] if needs_tree(part) else self._flats(part)
+                    for flat in flats:
                         by_place = [flat.columns["", name] for name in output(part)]
                         renamed = {("", n): e for n, e in zip(names, by_place, strict=True)}
                         yield _Flat(flat.scans, flat.conditions, renamed)
             case Project(below, items):
                 for flat in self._flats(below):
-                    columns = {("", i.name): substituted(i.expression, flat.columns) for i in items}
-                    yield _Flat(flat.scans, flat.conditions, columns)
+                    made = {("", i.name): substituted(i.expression, flat.columns) for i in items}
+                    yield _Flat(flat.scans, flat.conditions, made)
             case Filter(below, condition):
                 for flat in self._flats(below):
                     met = substituted(condition, flat.columns)
                     yield _Flat(flat.scans, flat.conditions + tuple(conjuncts(met)), flat.columns)
             case Alias(below, alias):
                 for flat in self._flats(below):
-                    columns = {(alias, name): e for (_, name), e in flat.columns.items()}
-                    yield _Flat(flat.scans, flat.conditions, columns)
+                    renamed = {(alias, name): e for (_, name), e in flat.columns.items()}
+                    yield _Flat(flat.scans, flat.conditions, renamed)
             case _:
                 yield self._flat(plan)
 
@@ -112,101 +191,63 @@ class _Cutter:
         """A plan as one join of scans; an aggregate or union inside is stored and scanned."""
         match plan:
             case Scan():
-                return self._scan(plan)
-            case Join(left, right, condition):
+                scan = self._named(plan)
+                return _Flat((scan,), (), {(plan.alias, c): exp.column(c, scan.alias) for c in scan.columns})
+            case Renamed(Scan() as below, names):
+                scan = self._named(below)
+                return _Flat(
+                    (scan,),
+                    (),
+                    {n: exp.column(c, scan.alias) for n, c in zip(names, scan.columns, strict=True)},
+                )
+            case Join(left, right, condition) if not needs_tree(plan):
                 one, other = self._one(left), self._one(right)
-                columns = {**one.columns, **other.columns}
-                met = conjuncts(substituted(condition, columns)) if condition is not None else []
-                return _Flat(one.scans + other.scans, one.conditions + other.conditions + tuple(met), columns)
-            case Aggregate() | Distinct() | Opaque() | Union():
-                hidden = self._hidden(plan)
-                flat = self._scan(Scan(hidden, hidden, output(plan)))
-                return _Flat(flat.scans, (), {("", name): e for (_, name), e in flat.columns.items()})
-        return self._one(plan)
+                both = {**one.columns, **other.columns}
+                met = conjuncts(substituted(condition, both)) if condition is not None else []
+                return _Flat(one.scans + other.scans, one.conditions + other.conditions + tuple(met), both)
+        return self._flat(self._stored(plan))
 
     def _one(self, plan: Plan) -> _Flat:
         """A plan as exactly one flat part; one with several (a UNION ALL) is stored first."""
-        if isinstance(_bottom(plan), Union | Aggregate | Distinct | Opaque):
-            return self._stored(plan)
+        if isinstance(bottom(plan), Union | Aggregate | Distinct | Opaque | Top) or needs_tree(plan):
+            return self._flat(self._stored(plan))
         (flat,) = self._flats(plan)
         return flat
 
-    def _stored(self, plan: Plan) -> _Flat:
-        alias = plan.alias if isinstance(plan, Alias) else ""
-        hidden = self._hidden(plan.input if isinstance(plan, Alias) else plan)
-        flat = self._scan(Scan(hidden, hidden, output(plan)))
-        return _Flat(flat.scans, (), {(alias, name): e for (_, name), e in flat.columns.items()})
-
-    def _hidden(self, plan: Plan) -> str:
-        name = f"{self.name}__part{len(self.blocks) + 1}"
+    def _stored(self, plan: Plan) -> Plan:
+        """A plan as a hidden relation that is scanned; the same plan is stored once."""
+        if isinstance(plan, Renamed):
+            return plan
+        names = columns(plan)
+        whole = plan
+        if any(qualifier for qualifier, _ in names):
+            items = [Item(f"c{i}", exp.column(n, q or None)) for i, (q, n) in enumerate(names)]
+            whole = Project(plan, tuple(items))
         taken, self.aliases = self.aliases, set()
-        made = self.block(plan, name)
+        made = self._block(whole, "")
         self.aliases = taken
-        self.blocks.append(made)
-        return made.name
+        text = query_of(made).sql(dialect="spark")
+        if text not in self._hidden:
+            self._hidden[text] = f"{self.name}__part{len(self._hidden) + 1}"
+            self.keep(replace(made, name=self._hidden[text]))
+        hidden = self._hidden[text]
+        return Renamed(Scan(hidden, hidden, made.columns), names)
 
-    def _scan(self, scan: Scan) -> _Flat:
+    def _named(self, scan: Scan) -> Scan:
+        """A scan under a name of its own."""
         alias, number = scan.alias, 2
         while alias in self.aliases:
             alias, number = f"{scan.alias}_{number}", number + 1
         self.aliases.add(alias)
-        columns = {(scan.alias, c): exp.column(c, table=alias) for c in scan.columns}
-        return _Flat((Scan(scan.relation, alias, scan.columns),), (), columns)
+        return Scan(scan.relation, alias, scan.columns)
 
 
-def _bottom(plan: Plan) -> Plan:
-    """The first node below any Project, Filter and Alias."""
-    while isinstance(plan, Project | Filter | Alias):
-        plan = plan.input
-    return plan
+_ONE = Item("one", exp.true())
 
 
-def _peel(plan: Plan) -> tuple[Aggregate, tuple[exp.Expr, ...], Environment]:
-    """The aggregate at the bottom, and conditions and columns above it in terms of its output."""
-    match plan:
-        case Project(below, items):
-            bottom, conditions, columns = _peel(below)
-            made = {("", i.name): substituted(i.expression, columns) for i in items}
-            return bottom, conditions, made
-        case Filter(below, condition):
-            bottom, conditions, columns = _peel(below)
-            return bottom, (*conditions, *conjuncts(substituted(condition, columns))), columns
-        case Alias(below, alias):
-            bottom, conditions, columns = _peel(below)
-            return bottom, conditions, {(alias, name): e for (_, name), e in columns.items()}
-        case Distinct(below):
-            keys = tuple(Item(name, exp.column(name, table="d")) for name in output(below))
-            plan = Aggregate(Alias(below, "d"), keys, ())
-    assert isinstance(plan, Aggregate)
-    return plan, (), {("", name): exp.column(name) for name in output(plan)}
+def _declared(scan: Scan) -> exp.Expr:
+    return exp.Table(this=exp.to_identifier(scan.relation, quoted=True))
 
 
-def _core(flat: _Flat, columns: tuple[str, ...]) -> Core:
-    return Core(flat.scans, flat.conditions, tuple(Item(c, flat.columns["", c]) for c in columns))
-
-
-def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    """The parts of a condition that AND joins."""
-    whole = condition.unnest()
-    return list(whole.flatten()) if isinstance(whole, exp.And) else [whole]
-
-
-def substituted(expression: exp.Expr, columns: Environment) -> exp.Expr:
-    """The expression with every column replaced by what it stands for."""
-
-    def swap(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Column):
-            return node
-        meant = columns[node.table, node.name].copy()
-        return (
-            meant if isinstance(meant, exp.Column | exp.Literal | exp.Func) else exp.paren(meant, copy=False)
-        )
-
-    return expression.copy().transform(swap)
-
-
-def flatten(plan: Plan, name: str) -> tuple[Block, ...]:
-    """The blocks that keep a plan's result: hidden ones first, the result itself, named `name`, last."""
-    cutter = _Cutter(name)
-    last = cutter.block(plan, name)
-    return (*cutter.blocks, last)
+def _core(flat: _Flat, names: tuple[str, ...]) -> Core:
+    return Core(flat.scans, flat.conditions, tuple(Item(c, flat.columns["", c]) for c in names))

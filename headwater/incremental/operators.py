@@ -39,6 +39,54 @@ OPERATORS = (
         "distinct", Strategy.KEY_LOCAL, "aggregate", "Copies are counted; a row goes with the last of them."
     ),
     Operator(
+        "outer-join",
+        Strategy.KEY_LOCAL,
+        "sliced",
+        "The rows of the touched keys are joined anew, before and after.",
+    ),
+    Operator(
+        "semi-join",
+        Strategy.KEY_LOCAL,
+        "sliced",
+        "EXISTS and IN are asked anew of the rows of the touched keys.",
+    ),
+    Operator(
+        "subquery",
+        Strategy.KEY_LOCAL,
+        "sliced",
+        "A value from another query becomes a join with what that query gives.",
+    ),
+    Operator(
+        "set-operation",
+        Strategy.KEY_LOCAL,
+        "sliced",
+        "Touched rows are looked up on both sides, before and after.",
+    ),
+    Operator(
+        "window",
+        Strategy.KEY_LOCAL,
+        "sliced",
+        "The touched partitions are computed anew, before and after.",
+    ),
+    Operator(
+        "top",
+        Strategy.KEY_LOCAL,
+        "top",
+        "The first rows now are compared with the first rows before.",
+    ),
+    Operator(
+        "generate",
+        Strategy.KEY_LOCAL,
+        "sliced",
+        "EXPLODE and the like make their rows anew from touched rows only.",
+    ),
+    Operator(
+        "grouping-sets",
+        Strategy.KEY_LOCAL,
+        "aggregate",
+        "Each row counts once for each set; sums are added, as in any aggregate.",
+    ),
+    Operator(
         "recompute", Strategy.RECOMPUTE, "recompute", "Everything else runs again; only differences go on."
     ),
 )

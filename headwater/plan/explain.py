@@ -7,13 +7,19 @@ from headwater.plan.nodes import (
     Alias,
     Distinct,
     Filter,
+    Generate,
     Item,
     Join,
+    JoinKind,
     Opaque,
     Plan,
     Project,
+    Renamed,
     Scan,
+    SetOperation,
+    Top,
     Union,
+    Window,
     inputs,
 )
 
@@ -36,8 +42,13 @@ def _line(plan: Plan) -> str:
             return f"Scan {relation}" + (f" as {alias}" if alias != relation.lower() else "")
         case Filter(_, condition):
             return f"Filter {condition.sql(dialect='spark')}"
-        case Join(_, _, condition):
-            return f"Join on {condition.sql(dialect='spark')}" if condition is not None else "Join all pairs"
+        case Join(_, _, condition, kind):
+            name = "Join" if kind is JoinKind.INNER else f"{kind.value.capitalize()} join"
+            return (
+                f"{name} on {condition.sql(dialect='spark')}"
+                if condition is not None
+                else f"{name} all pairs"
+            )
         case Project(_, items):
             return f"Project {_items(items)}"
         case Aggregate(_, keys, measures):
@@ -49,8 +60,25 @@ def _line(plan: Plan) -> str:
             return "Union all"
         case Alias(_, alias):
             return f"Alias {alias}"
-        case Opaque():
-            return f"Query run as it stands, because of {plan.reason}"
+        case Opaque(_, _, _, reason):
+            return f"Query run as it stands, because of {reason}" if reason else "Rows that never change"
+        case Renamed():
+            return "Kept by itself"
+        case _:
+            return _larger(plan)
+
+
+def _larger(plan: SetOperation | Window | Generate | Top) -> str:
+    match plan:
+        case SetOperation(_, _, is_except, copies):
+            return ("Except" if is_except else "Intersect") + (" all" if copies else "")
+        case Window(_, items):
+            return f"Window {_items(items)}"
+        case Generate(_, call, alias, names):
+            return f"Generate {alias}({', '.join(names)}) = {call.sql(dialect='spark')}"
+        case Top(_, order, limit, offset):
+            by = ", ".join(key.sql(dialect="spark") for key in order)
+            return f"Top {limit}" + (f" after {offset}" if offset else "") + (f" by {by}" if by else "")
 
 
 def _items(items: tuple[Item, ...]) -> str:

@@ -16,6 +16,7 @@ from headwater.runtime.history import histories
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.naming import named, own_name, relation_of, written_out
 from headwater.runtime.program import Program, SinkNode
+from headwater.runtime.recomputing import notes_on_recompute
 from headwater.runtime.results import add_result
 from headwater.runtime.scope import Scope
 from headwater.runtime.showing import show
@@ -41,6 +42,12 @@ class Compiler:
 
     def take(self, statement: sql.Statement) -> None:
         """Carry out one statement."""
+        before = set(self.scope.results)
+        self._carry_out(statement)
+        new = [name for name in self.scope.results if name not in before]
+        self.said += notes_on_recompute(self.scope, new, self.settings, statement)
+
+    def _carry_out(self, statement: sql.Statement) -> None:
         match statement:
             case sql.Set() | sql.Reset():
                 self.said += answers.settings(statement, self.settings)

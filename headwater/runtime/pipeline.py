@@ -22,6 +22,7 @@ from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.chronicle import Chronicle
 from headwater.runtime.compaction import Compactor
+from headwater.runtime.costs import CostModel
 from headwater.runtime.decode import Decoder
 from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
@@ -35,6 +36,9 @@ from headwater.schema import Schema
 from headwater.spark.engine import Engine
 from headwater.tables.state import State
 from headwater.tables.upsert import changes_of
+
+COSTS = "costs"
+"""The text that keeps what steps have cost."""
 
 
 @dataclass
@@ -56,11 +60,15 @@ class Pipeline:
     compactor: Compactor
     closing: ExitStack
     hidden: Hidden = field(default_factory=Hidden)
+    costs: CostModel = field(default_factory=CostModel)
     _plans: PlanCache = field(default_factory=PlanCache)
 
     def __post_init__(self) -> None:
         self._decoder = Decoder(self.engine)
         self._chronicle = Chronicle(self.engine, self.program, self.progress)
+        self.costs.may_recompute = self.program.settings.recompute != "forbid"
+        if (known := self.progress.text(COSTS)) is not None:
+            self.costs.take_text(known)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -158,6 +166,7 @@ class Pipeline:
             self._compute(step, fill, _committed(deliveries))
         with clock.stop("sinks"):
             self._write(step, cut, is_letting_go=filled is None)
+        step.texts[COSTS] = self.costs.to_text()
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
@@ -212,9 +221,9 @@ class Pipeline:
         for node in self.program.views.values():
             with told(node.name, self.folder):
                 if node.name in fill:
-                    step.fill(node, self.replaced.get(node.name))
+                    step.fill(node, self.replaced.get(node.name), self.costs)
                 elif node.name not in self.pending:
-                    step.compute(node, self._plans)
+                    step.compute(node, self._plans, self.costs)
             self._chronicle.of_view(node.name, step, committed=committed, first=node.name in fill)
 
     def _write(self, step: Step, cut: Cut, *, is_letting_go: bool) -> None:

@@ -42,6 +42,7 @@ class ViewNode:
     maintained: Maintained
     fingerprint: str
     sums_schema: Schema | None = None
+    """What is kept beside the result: partial sums, or the rows next to the first ones."""
 
     @property
     def block(self) -> Block:
@@ -108,6 +109,17 @@ def sums_schema(node: Maintained, schemas: Mapping[str, str]) -> Schema | None:
         return None
     keys = [Column(key, schemas[key]) for key in node.block.group.keys]
     return Schema((*keys, *[Column(name, kind) for name, kind in columns]))
+
+
+def near_schema(block: Block, schemas: Mapping[str, Schema]) -> Schema | None:
+    """The schema of the rows that a block of first rows keeps beside them."""
+    if block.first is None:
+        return None
+    scan = block.first.scan
+    found = [schemas[scan.relation].find(name) for name in scan.columns]
+    return Schema(
+        tuple(Column(name, c.type) for name, c in zip(scan.columns, found, strict=True) if c is not None)
+    )
 
 
 def fingerprint(*parts: Any) -> str:

@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from headwater.errors import SqlError
 from headwater.incremental.batch import query_of, rows_of
+from headwater.incremental.block import Block
 from headwater.incremental.differentiate import maintained
-from headwater.incremental.flatten import flatten
+from headwater.incremental.flatten import Cutter
 from headwater.plan.nodes import Alias, Item, Plan, Project, output
 from headwater.runtime.assign import check_assignable
 from headwater.runtime.history import has_limits
-from headwater.runtime.program import Result, TableNode, ViewNode, fingerprint, sums_schema
+from headwater.runtime.program import Result, TableNode, ViewNode, fingerprint, near_schema, sums_schema
 from headwater.runtime.scope import Scope
 from headwater.schema import Column, Schema, arrow_type, sql_type
 from headwater.sources.base import only_inserts
@@ -103,7 +104,8 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
     """Add the blocks that keep a plan's result; the last one is the result itself."""
     nodes: list[ViewNode] = []
     analyse = scope.analyser(statement)
-    for block in flatten(plan, name):
+
+    def keep(block: Block) -> None:
         keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
         node = maintained(block, keys, analyse)
         block = node.block
@@ -111,9 +113,12 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
         core_types = analyse(rows_of(block)) if node.measures is not None else {}
         inputs = [scope.fingerprint(relation) for relation in block.inputs]
         made_from = fingerprint("view", to_text(query_of(block)), kept.to_json(), *inputs)
-        made = ViewNode(block.name, kept, node, made_from, sums_schema(node, core_types))
+        beside = sums_schema(node, core_types) or near_schema(block, scope.schemas())
+        made = ViewNode(block.name, kept, node, made_from, beside)
         scope.views[block.name] = made
         nodes.append(made)
+
+    Cutter(name, keep, lambda relation: scope.schemas()[relation], analyse).cut(plan)
     return nodes
 
 
@@ -123,7 +128,12 @@ def _only_inserts(scope: Scope, bound: Bound, nodes: list[ViewNode]) -> bool:
         _table_only_inserts(scope.tables[n]) if n in scope.tables else scope.results[n].append_only
         for n in bound.relations
     )
-    return all(tables) and all(v.block.opaque is None and v.block.group is None for v in nodes)
+    return all(tables) and all(_only_adds(v.block) for v in nodes)
+
+
+def _only_adds(block: Block) -> bool:
+    """True if more rows of what a block reads never let a row of it go."""
+    return bool(block.cores) and block.group is None
 
 
 def _expires(scope: Scope, name: str) -> bool:

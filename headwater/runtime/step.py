@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from sqlglot import exp
 
 from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.incremental.change_plan import ChangePlan, sums_relation
-from headwater.incremental.differentiate import differentiate, first
+from headwater.incremental.differentiate import anew, differentiate, first
 from headwater.incremental.weights import consolidated
+from headwater.runtime.costs import Cost, CostModel, Way
 from headwater.runtime.program import Program, ViewNode
 from headwater.schema import WEIGHT, Schema, sql_type
 from headwater.spark.engine import Before, Engine
@@ -40,31 +42,52 @@ class Step:
         self.changes[changes.relation] = changes
         self._append(changes)
 
-    def compute(self, node: ViewNode, plans: PlanCache) -> None:
-        """Bring one view up to date, if something it reads changed."""
+    def compute(self, node: ViewNode, plans: PlanCache, costs: CostModel) -> None:
+        """Bring one view up to date, if something it reads changed, by the way that is the cheapest."""
         changed = frozenset(name for name in node.block.inputs if name in self.changes)
-        if changed:
-            self._run(node, plans.change(node, changed), is_first=False)
+        if not changed:
+            return
+        moved, total = sum(self.changes[name].count for name in changed), self._total(node)
+        way = costs.choose(node.name, changed=moved, total=total)
+        rows = moved if way is Way.CHANGE else total
+        plan = plans.change(node, changed) if way is Way.CHANGE else plans.anew(node)
+        cost = self._run(node, plan, is_first=False)
+        expected = costs.expected(node.name, way, rows=rows)
+        costs.note(node.name, replace(cost, way=way, changed=moved, expected=expected), rows=rows)
 
-    def fill(self, node: ViewNode, replaced: State | None) -> None:
+    def fill(self, node: ViewNode, replaced: State | None, costs: CostModel) -> None:
         """Compute a view from nothing; what a former version of it had is taken back in the same change."""
-        self._run(node, first(node.maintained), is_first=True)
+        cost = self._run(node, first(node.maintained), is_first=True)
+        costs.note(node.name, cost, rows=self._total(node))
         if replaced is not None and replaced.runs:
             self.changes[node.name] = self._difference(node, replaced)
 
-    def _run(self, node: ViewNode, plan: ChangePlan, *, is_first: bool) -> None:
+    def _total(self, node: ViewNode) -> int:
+        return sum(self.new[name].rows for name in node.block.inputs)
+
+    def _run(self, node: ViewNode, plan: ChangePlan, *, is_first: bool) -> Cost:
+        begin = time.perf_counter()
         names = {plan.statements[-1].target: node.schema.names}
         before = Before(self.old, self.new, self.changes)
-        results = self.engine.run(plan, before, first=is_first, names=names)
+        ran = self.engine.run(plan, before, first=is_first or plan.starts_over, names=names)
         if plan.sums is not None and node.sums_schema is not None:
-            self._append(_changes(sums_relation(node.name), node.sums_schema, results[plan.sums]))
-        made = results.get(plan.statements[-1].target)
-        if made is None:
-            return
-        changes = _changes(node.name, node.schema, made)
+            kept = _changes(sums_relation(node.name), node.sums_schema, ran.results[plan.sums])
+            self._append(self._started_over(kept) if plan.starts_over else kept)
+        made = ran.results.get(plan.statements[-1].target)
+        changes = (
+            ChangeSet(node.name, node.schema) if made is None else _changes(node.name, node.schema, made)
+        )
         if changes.count:
             self.changes[node.name] = changes
             self._append(changes)
+        took = time.perf_counter() - begin
+        return Cost(Way.ANEW, plan.strategy.value, 0, ran.read, changes.count, took)
+
+    def _started_over(self, kept: ChangeSet) -> ChangeSet:
+        """What is kept now, in the place of all that was kept."""
+        before = self.new[kept.relation]
+        gone = Files(before.paths, before.rows, negated=True)
+        return ChangeSet(kept.relation, kept.schema, (gone, *kept.parts))
 
     def _append(self, changes: ChangeSet) -> None:
         state = self.new[changes.relation]
@@ -97,6 +120,13 @@ class PlanCache:
     """Change plans by view and by which of its inputs changed: each is made once."""
 
     _plans: dict[tuple[str, frozenset[str]], ChangePlan] = field(default_factory=dict)
+    _anew: dict[str, ChangePlan] = field(default_factory=dict)
+
+    def anew(self, node: ViewNode) -> ChangePlan:
+        """The plan that computes a view from nothing and compares."""
+        if node.name not in self._anew:
+            self._anew[node.name] = anew(node.maintained)
+        return self._anew[node.name]
 
     def change(self, node: ViewNode, changed: frozenset[str]) -> ChangePlan:
         """The change plan of a view for a set of changed inputs."""

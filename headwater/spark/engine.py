@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from headwater.changes.change_set import ChangeSet, Files, Rows
-from headwater.incremental.change_plan import ChangePlan, Input, Statement, Version
+from headwater.incremental.change_plan import ChangePlan, Guard, Input, Statement, Version
 from headwater.incremental.weights import bag
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema, arrow_schema
@@ -47,6 +47,14 @@ class Before:
     changes: Mapping[str, ChangeSet]
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What the statements of a plan found, by target, and how many rows of each relation they were given."""
+
+    results: dict[str, pa.Table | Files]
+    read: dict[str, int]
+
+
 @dataclass
 class Engine:
     """A session and a folder for results too large for memory."""
@@ -54,25 +62,38 @@ class Engine:
     spark: SparkSession
     folder: Path
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _read: dict[str, int] = field(default_factory=dict)
+    """The rows that the plan under way was given."""
     _texts: dict[int, tuple[Statement, str]] = field(default_factory=dict)
     """The text of each statement that was run; the statement is kept, so that its id stays its own."""
 
     def run(
         self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
-    ) -> dict[str, pa.Table | Files]:
-        """The results of a plan's statements by target; those after an empty one are left out.
+    ) -> Ran:
+        """The results of a plan's statements; those after an empty one are left out.
 
         When a block is filled for the first time even nothing is an answer: a global aggregate has its row.
         `names` says how the columns of a target are called in State.
         """
         results: dict[str, pa.Table | Files] = {}
+        self._read = {}
         for statement in plan.statements:
             made = self._statement(statement, before, results, names.get(statement.target))
             results[statement.target] = made
             is_empty = made.count == 0 if isinstance(made, Files) else made.num_rows == 0
             if is_empty and not first:
                 break
-        return results
+            if (
+                plan.guard is not None
+                and plan.guard.target == statement.target
+                and not self._holds(plan.guard, made)
+            ):
+                return self.run(plan.guard.otherwise, before, first=first, names=names)
+        return Ran(results, self._read)
+
+    def _holds(self, guard: Guard, made: pa.Table | Files) -> bool:
+        found = made if isinstance(made, pa.Table) else pq.read_table(made.paths[0], columns=[guard.column])
+        return bool(guard.least <= found.column(guard.column)[0].as_py() <= guard.most)
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
         """The types Spark gives the columns of a query over relations of these schemas."""
@@ -118,6 +139,7 @@ class Engine:
         local: dict[str, pa.Table] = {}
         for wanted in statement.inputs:
             made = self._input(wanted, before, results, local)
+            self._count(wanted, before, made)
             if isinstance(made, pa.Table):
                 local[wanted.view] = made
                 # On one partition nothing above has to be shuffled.
@@ -129,6 +151,13 @@ class Engine:
             self._texts[id(statement)] = (statement, to_text(statement.query))
         text = self._texts[id(statement)][1]
         return is_small, self.spark.sql(text)
+
+    def _count(self, wanted: Input, before: Before, made: pa.Table | DataFrame) -> None:
+        if wanted.version in (Version.RESULT, Version.CHANGE):
+            return
+        states = before.new if wanted.version in (Version.NOW, Version.NEW) else before.old
+        rows = made.num_rows if isinstance(made, pa.Table) else states[wanted.relation].rows
+        self._read[wanted.relation] = self._read.get(wanted.relation, 0) + rows
 
     def register(self, view: str, frame: DataFrame) -> None:
         """Call a frame by a name in the statements that follow."""

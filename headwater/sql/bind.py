@@ -21,6 +21,7 @@ from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.functions.trees import WrongCall
 from headwater.sql.functions.typed import with_kinds
+from headwater.sql.ties import decide_ties
 
 Where = Callable[[exp.Expr | None], Place]
 """Tells the place of a node in the user's text; None asks for the place of the statement."""
@@ -93,6 +94,7 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     assert isinstance(qualified, exp.Query)
     _check_columns(qualified, named, where)
     _settle_kinds(qualified, named, where)
+    decide_ties(qualified, named)
     return Bound(qualified, _labels(query, qualified, named), tuple(r.name for r in named))
 
 

@@ -6,99 +6,62 @@ drag the query around it along.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from headwater.plan.nodes import (
     Aggregate,
-    Alias,
     Distinct,
-    Filter,
     Item,
-    Join,
     Opaque,
     Plan,
     Project,
-    Scan,
+    SetOperation,
+    Top,
     Union,
+    Window,
     output,
 )
+from headwater.plan.reasons import NotMaintained, Reason
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.bind import Bound
+from headwater.sql.calls import calls_in, walk, windows_in
 from headwater.sql.catalog import Catalog
+from headwater.sql.free_columns import has_subquery
+from headwater.sql.from_clause import FromClause
+from headwater.sql.grouping import grouped, renamed
+from headwater.sql.subqueries import Subqueries
 
-NOT_MAINTAINED: tuple[tuple[str, str], ...] = (
-    ("laterals", "LATERAL VIEW"),
-    ("windows", "a named window"),
-    ("qualify", "QUALIFY"),
-    ("limit", "LIMIT"),
-    ("offset", "OFFSET"),
-    ("pivots", "PIVOT"),
-    ("sample", "TABLESAMPLE"),
-    ("cluster", "CLUSTER BY"),
-    ("distribute", "DISTRIBUTE BY"),
-    ("sort", "SORT BY"),
-)
-"""Clauses of a SELECT that no rule maintains yet, and how a reason names them."""
-
-
-ANONYMOUS_AGGREGATES = frozenset(
-    [
-        "try_sum",
-        "try_avg",
-        "every",
-        "some",
-        "any",
-        "std",
-        "stddev_samp",
-        "histogram_numeric",
-        "kurtosis",
-        "skewness",
-        "regr_avgx",
-        "regr_avgy",
-        "regr_count",
-        "regr_intercept",
-        "regr_r2",
-        "regr_slope",
-        "regr_sxx",
-        "regr_sxy",
-        "regr_syy",
-        "percentile",
-        "percentile_approx",
-        "listagg",
-        "string_agg",
-        "count_min_sketch",
-        "bitmap_construct_agg",
-        "bitmap_or_agg",
-        "hll_sketch_agg",
-        "hll_union_agg",
-        "schema_of_json_agg",
-        "product",
-        "approx_top_k",
-        "kll_sketch_agg_double",
-        "theta_sketch_agg",
-    ]
-)
-"""Aggregates of Spark that the parser takes for ordinary functions."""
-
-
-@dataclass(frozen=True)
-class _Reason(Exception):
-    """Why a query has to be recomputed; caught where the Opaque node is made."""
-
-    text: str
-
+GENERATORS = (exp.Explode, exp.Unnest, exp.Inline, exp.Posexplode, exp.Stack, exp.ExplodeOuter)
 
 Ctes = dict[str, "tuple[exp.Query, Ctes]"]
 """What WITH has named so far: each query, and the names that it could see itself."""
 
 
 @dataclass
+class _Select:
+    """The expressions of a SELECT on their way up: through aggregate, window functions and subqueries."""
+
+    names: tuple[str, ...]
+    items: list[exp.Expr]
+    order: list[exp.Expr]
+    having: exp.Expr | None
+    qualify: exp.Expr | None
+
+    def all(self) -> list[exp.Expr]:
+        late = [clause for clause in (self.having, self.qualify) if clause is not None]
+        return [*self.items, *self.order, *late]
+
+
+@dataclass
 class _Planner:
     catalog: Catalog
     ctes: Ctes = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._subqueries = Subqueries(self.plan)
+        self._from = FromClause(self.catalog, self.plan, self._named, self._subqueries)
 
     def plan(self, query: exp.Expr) -> Plan:
         match query:
@@ -108,20 +71,30 @@ class _Planner:
                 outside = self.ctes
                 try:
                     self._take_ctes(query)
-                    return self._select(query) if isinstance(query, exp.Select) else self._union(query)
-                except _Reason as reason:
-                    return self._opaque(query, reason.text, outside)
+                    return self._select(query) if isinstance(query, exp.Select) else self._set(query)
+                except NotMaintained as why:
+                    return self._opaque(query, why.reason, outside)
                 finally:
                     self.ctes = outside
-        return self._opaque(query, f"{query.key.upper()} as a query", self.ctes)
+        return self._opaque(query, Reason.SHAPE, self.ctes)
 
     def _take_ctes(self, query: exp.Query) -> None:
         if query.args.get("with_") and query.args["with_"].args.get("recursive"):
-            raise _Reason("a recursive WITH")
+            raise NotMaintained(Reason.RECURSION)
         for cte in query.ctes:
             self.ctes = self.ctes | {cte.alias.lower(): (cte.this, self.ctes)}
 
-    def _opaque(self, query: exp.Expr, reason: str, outside: Ctes) -> Opaque:
+    def _named(self, name: str) -> Plan | None:
+        """The plan of what WITH named so."""
+        if name not in self.ctes:
+            return None
+        outside, (body, self.ctes) = self.ctes, self.ctes[name]
+        try:
+            return self.plan(body)
+        finally:
+            self.ctes = outside
+
+    def _opaque(self, query: exp.Expr, reason: Reason, outside: Ctes) -> Opaque:
         """The query as it stands, with the WITH of the queries around it that it can see."""
         assert isinstance(query, exp.Query)
         whole = query.copy()
@@ -142,126 +115,154 @@ class _Planner:
             first.set("expressions", [exp.alias_(item.unalias(), name) for item, name in items])
         return Opaque(whole, names_out, tuple(read), reason)
 
-    def _union(self, query: exp.SetOperation) -> Plan:
-        if not isinstance(query, exp.Union):
-            raise _Reason(query.key.upper())
-        for clause in ("limit", "offset"):
-            if query.args.get(clause):
-                raise _Reason(clause.upper())
-        parts: list[Plan] = []
-        for side in (query.this, query.expression):
-            inner = self.plan(side)
-            parts += inner.inputs if isinstance(inner, Union) else (inner,)
-        both = Union(tuple(parts))
-        return Distinct(both) if query.args.get("distinct") else both
+    def _set(self, query: exp.SetOperation) -> Plan:
+        left, right = (_with_unique_names(self.plan(side)) for side in (query.this, query.expression))
+        copies = not query.args.get("distinct")
+        if isinstance(query, exp.Union):
+            parts = [
+                p for side in (left, right) for p in (side.inputs if isinstance(side, Union) else (side,))
+            ]
+            both: Plan = Union(tuple(parts))
+            plan = both if copies else Distinct(both)
+        else:
+            plan = SetOperation(left, right, isinstance(query, exp.Except), copies)
+        if not _has_limit(query):
+            return plan
+        keys = query.args["order"].expressions if query.args.get("order") else []
+        return _top(plan, tuple(key.copy() for key in keys), query)
 
     def _select(self, query: exp.Select) -> Plan:
-        self._refuse(query)
-        plan = self._from(query)
-        if query.args.get("where"):
-            plan = Filter(plan, query.args["where"].this)
-        if query.args.get("group") or _aggregates(query):
-            plan = self._aggregate(query, plan)
-        else:
-            plan = Project(plan, tuple(Item(e.alias_or_name, e.unalias()) for e in query.selects))
-        return Distinct(plan) if query.args.get("distinct") else plan
+        _refuse(query)
+        plan = self._from.of(query)
+        where = query.args.get("where")
+        if where is not None:
+            plan = self._subqueries.filtered(plan, where.this)
+        asked = _asked(query)
+        if query.args.get("group") or asked.having is not None or calls_in(asked.all()):
+            plan = self._aggregate(query, asked, plan)
+        plan = self._windows(asked, plan)
+        return self._projected(query, asked, plan)
 
-    def _refuse(self, query: exp.Select) -> None:
-        for clause, name in NOT_MAINTAINED:
-            if query.args.get(clause):
-                raise _Reason(name)
-        distinct = query.args.get("distinct")
-        if distinct is not None and distinct.args.get("on"):
-            raise _Reason("DISTINCT ON")
-        for node in _own_nodes(query):
-            match node:
-                case exp.Window():
-                    raise _Reason("a window function")
-                case exp.Exists() | exp.Subquery() | exp.Select() if node is not query:
-                    raise _Reason("a subquery in an expression")
-                case exp.Anonymous() if node.name.lower() in ANONYMOUS_AGGREGATES:
-                    raise _Reason(f"the aggregate {node.name.upper()}")
-                case exp.Explode() | exp.Unnest() | exp.Inline() | exp.Posexplode() | exp.Stack():
-                    raise _Reason(f"{node.key.upper()} in the select list")
+    def _aggregate(self, query: exp.Select, asked: _Select, plan: Plan) -> Plan:
+        grouping = grouped(query, plan)
+        calls = list(dict.fromkeys(calls_in(asked.all())))
+        if any(has_subquery(e) for e in [*calls, *grouping.names]):
+            raise NotMaintained(Reason.SUBQUERY_PLACE)
+        measures = tuple(Item(f"m{i}", call) for i, call in enumerate(calls))
+        names = {**grouping.names, **{m.expression: exp.column(m.name) for m in measures}}
+        result: Plan = Aggregate(grouping.plan, grouping.keys, measures)
+        if asked.having is not None:
+            result = self._subqueries.filtered(result, renamed(asked.having, names))
+        asked.items = [renamed(e, names) for e in asked.items]
+        asked.order = [_ordered(key, renamed(key.this, names)) for key in asked.order]
+        asked.qualify = renamed(asked.qualify, names) if asked.qualify is not None else None
+        return result
 
-    def _from(self, query: exp.Select) -> Plan:
-        first = query.args.get("from_")
-        if first is None:
-            raise _Reason("a query without FROM")
-        plan = self._source(first.this)
-        for join in query.args.get("joins") or []:
-            if join.side or join.kind.upper() not in ("", "INNER", "CROSS") or join.args.get("using"):
-                raise _Reason(f"{' '.join(filter(None, (join.side, join.kind)))} JOIN".upper())
-            plan = Join(plan, self._source(join.this), join.args.get("on"))
-        return plan
+    def _windows(self, asked: _Select, plan: Plan) -> Plan:
+        qualify = [asked.qualify] if asked.qualify is not None else []
+        windows = list(dict.fromkeys(windows_in([*asked.items, *asked.order, *qualify])))
+        if not windows:
+            return plan
+        if any(has_subquery(window) for window in windows):
+            raise NotMaintained(Reason.SUBQUERY_PLACE)
+        plan = Window(plan, tuple(Item(f"w{i}", window) for i, window in enumerate(windows)))
+        names = {window: exp.column(f"w{i}") for i, window in enumerate(windows)}
 
-    def _source(self, source: exp.Expr) -> Plan:
-        if isinstance(source, exp.Subquery) and not source.args.get("pivots"):
-            return Alias(self.plan(source.this), source.alias)
-        if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
-            raise _Reason(f"{source.key.upper()} in FROM")
-        if source.args.get("sample") or source.args.get("pivots") or source.args.get("laterals"):
-            raise _Reason("TABLESAMPLE or PIVOT")
-        named = self.ctes.get(table_name(source).lower())
-        if named is not None:
-            outside, (body, self.ctes) = self.ctes, named
-            inner = self.plan(body)
-            self.ctes = outside
-            return Alias(inner, source.alias_or_name)
-        relation = self.catalog.get(table_name(source), None)
-        return Scan(relation.name, source.alias_or_name, tuple(n.lower() for n in relation.schema.names))
+        def above(expression: exp.Expr) -> exp.Expr:
+            return expression.copy().transform(lambda node: names[node].copy() if node in names else node)
 
-    def _aggregate(self, query: exp.Select, plan: Plan) -> Plan:
-        group = query.args.get("group")
-        if group is not None and any(group.args.get(a) for a in ("grouping_sets", "rollup", "cube", "all")):
-            raise _Reason("GROUPING SETS, ROLLUP or CUBE")
-        keys = tuple(Item(f"k{i}", e) for i, e in enumerate(group.expressions if group else ()))
-        having = query.args.get("having")
-        calls = _aggregates(query)
-        unique = list(dict.fromkeys(calls))
-        measures = tuple(Item(f"m{i}", call) for i, call in enumerate(unique))
-        names: dict[exp.Expr, str] = {i.expression: i.name for i in keys + measures}
-        result: Plan = Aggregate(plan, keys, measures)
-        if having is not None:
-            result = Filter(result, _renamed(having.this, names))
-        items = [Item(e.alias_or_name, _renamed(e.unalias(), names)) for e in query.selects]
-        return Project(result, tuple(items))
+        asked.items = [above(e) for e in asked.items]
+        asked.order = [above(e) for e in asked.order]
+        return self._subqueries.filtered(plan, above(qualify[0])) if qualify else plan
+
+    def _projected(self, query: exp.Select, asked: _Select, plan: Plan) -> Plan:
+        items: list[Item] = []
+        for name, expression in zip(unique_names(asked.names), asked.items, strict=True):
+            if has_subquery(expression):
+                attached, expression = self._subqueries.lifted(expression)
+                for one in attached:
+                    plan = one.to(plan)
+            items.append(Item(name, expression))
+        if not _has_limit(query):
+            made: Plan = Project(plan, tuple(items))
+            return Distinct(made) if query.args.get("distinct") else made
+        extra, order = _order(asked, items)
+        made = Project(plan, (*items, *extra))
+        if query.args.get("distinct"):
+            made = Distinct(made)
+        top = _top(made, order, query)
+        return Project(top, tuple(Item(i.name, exp.column(i.name)) for i in items)) if extra else top
 
 
-def _own_nodes(query: exp.Select) -> list[exp.Expr]:
-    """The nodes of a SELECT's own expressions: not of its FROM clause, not of its WITH."""
-    clauses = [*query.selects, query.args.get("where"), query.args.get("group"), query.args.get("having")]
-    clauses += [join.args.get("on") for join in query.args.get("joins") or []]
-    return [node for clause in clauses if clause is not None for node in clause.walk()]
+def _asked(query: exp.Select) -> _Select:
+    having, qualify, order = (query.args.get(clause) for clause in ("having", "qualify", "order"))
+    return _Select(
+        tuple(e.alias_or_name for e in query.selects),
+        [e.unalias() for e in query.selects],
+        list(order.expressions) if order is not None and _has_limit(query) else [],
+        having.this if having is not None else None,
+        qualify.this if qualify is not None else None,
+    )
 
 
-def _aggregates(query: exp.Select) -> list[exp.Expr]:
-    """The aggregate calls of the select list and HAVING, each with its FILTER clause if it has one."""
-    having = query.args.get("having")
-    found: list[exp.Expr] = []
-    for clause in [*query.selects, *([having] if having else [])]:
-        for call in clause.find_all(exp.AggFunc):
-            if call.find_ancestor(exp.Window, exp.AggFunc):
-                continue
-            whole = call
-            while isinstance(whole.parent, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
-                whole = whole.parent
-            found.append(whole)
-    return found
+def _refuse(query: exp.Select) -> None:
+    distinct = query.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        raise NotMaintained(Reason.DISTINCT_ON)
+    if query.args.get("sample"):
+        raise NotMaintained(Reason.SAMPLE)
+    if query.args.get("pivots"):
+        raise NotMaintained(Reason.PIVOT)
+    if query.args.get("windows"):
+        raise NotMaintained(Reason.SHAPE)
+    nodes = [node for item in query.selects for node in walk(item)]
+    if any(isinstance(node, GENERATORS) for node in nodes):
+        raise NotMaintained(Reason.GENERATOR)
 
 
-def _renamed(expression: exp.Expr, names: Mapping[exp.Expr, str]) -> exp.Expr:
-    """An expression above an Aggregate: keys and calls become the aggregate's columns."""
+def _has_limit(query: exp.Query) -> bool:
+    return bool(query.args.get("limit") or query.args.get("offset"))
 
-    def swap(node: exp.Expr) -> exp.Expr:
-        name = names.get(node)
-        return exp.column(name) if name else node
 
-    renamed = expression.copy().transform(swap)
-    stray = next((c for c in renamed.find_all(exp.Column) if c.table), None)
-    if stray is not None:
-        raise _Reason(f"the expression {stray.sql(dialect='spark')} outside of GROUP BY")
-    return renamed
+def _order(asked: _Select, items: list[Item]) -> tuple[list[Item], tuple[exp.Expr, ...]]:
+    """The order of a LIMIT in terms of the output; what is not in the output comes along as columns of its own."""
+    by_expression = {item.expression: item.name for item in items}
+    names = {item.name for item in items}
+    extra: list[Item] = []
+    order: list[exp.Expr] = []
+    for key in asked.order:
+        bare = key.this.unnest()
+        if isinstance(bare, exp.Column) and not bare.table and bare.name in names:
+            order.append(_ordered(key, exp.column(bare.name)))
+            continue
+        name = by_expression.get(bare)
+        if name is None:
+            if has_subquery(bare):
+                raise NotMaintained(Reason.SUBQUERY_PLACE)
+            name = f"o{len(extra)}"
+            extra.append(Item(name, bare))
+        order.append(_ordered(key, exp.column(name)))
+    return extra, tuple(order)
+
+
+def _ordered(key: exp.Expr, by: exp.Expr) -> exp.Expr:
+    made = key.copy()
+    made.set("this", by)
+    return made
+
+
+def _top(plan: Plan, order: tuple[exp.Expr, ...], query: exp.Query) -> Top:
+    counts = []
+    for clause in ("limit", "offset"):
+        node = query.args.get(clause)
+        given = None if node is None else node.args.get("expression") or node.args.get("count")
+        if given is not None and not (isinstance(given, exp.Literal) and given.is_int):
+            raise NotMaintained(Reason.LIMIT)
+        counts.append(None if given is None else int(given.name))
+    limit, offset = counts
+    if limit is None:
+        raise NotMaintained(Reason.LIMIT)
+    return Top(plan, order, limit, offset or 0)
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -32,7 +32,9 @@ class PaperEngine(Engine):
             name: {column.name: column.type for column in schema} for name, schema in schemas.items()
         }
         # Names may be qualified again only in a tree that has not been touched yet: hence by way of the text.
-        whole = qualify(parse_one(to_text(query), dialect="spark"), schema=known, dialect="spark")
+        read = parse_one(to_text(query), dialect="spark")
+        # Spark lets ORDER BY name what the columns of a derived table are renamed from; sqlglot does not.
+        whole = qualify(read, schema=known, dialect="spark", validate_qualify_columns=False)
         typed = annotate_types(whole, schema=known, dialect="spark")
         assert isinstance(typed, exp.Query)
         types = {item.alias_or_name: item.type for item in typed.selects}

@@ -7,6 +7,7 @@ adds them to the stored ones of the touched groups and emits the groups' rows be
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -21,8 +22,8 @@ from headwater.incremental.change_plan import (
     change_view,
     sums_relation,
 )
-from headwater.incremental.rules import linear, sums
-from headwater.incremental.rules.join import Keys, Term, all_terms
+from headwater.incremental.rules import linear, sliced, sums
+from headwater.incremental.rules.join import Keys, all_terms
 from headwater.incremental.rules.sums import Measure
 from headwater.incremental.weights import consolidated, union_all, view
 from headwater.plan.nodes import Item
@@ -32,23 +33,32 @@ from headwater.schema import WEIGHT
 def strategy_of(block: Block) -> Strategy:
     """Adding is linear in the change of the cores; counted DISTINCT looks at the touched rows."""
     assert block.group is not None
-    return linear.strategy_of(block) if block.group.measures else Strategy.KEY_LOCAL
+    is_added = bool(block.group.measures) and block.tree is None
+    return linear.strategy_of(block) if is_added else Strategy.KEY_LOCAL
 
 
 def maintain(block: Block, measures: tuple[Measure, ...], changed: Collection[str], keys: Keys) -> ChangePlan:
     """The change plan for a step in which `changed` changed."""
-    return _plan(block, measures, linear.change_terms(block, changed, keys), is_first=False)
+    if block.tree is None:
+        return _plan(block, measures, *all_terms(linear.change_terms(block, changed, keys)), is_first=False)
+    statements, rows = sliced.change_of(block, changed)
+    plan = _plan(block, measures, rows.query, rows.inputs, is_first=False)
+    return replace(plan, statements=(*statements, *plan.statements))
 
 
 def first(block: Block, measures: tuple[Measure, ...]) -> ChangePlan:
     """The change plan that fills the block from nothing."""
-    return _plan(block, measures, linear.whole_terms(block, Version.NEW), is_first=True)
+    if block.tree is None:
+        return _plan(block, measures, *all_terms(linear.whole_terms(block, Version.NEW)), is_first=True)
+    rows = sliced.whole(block)
+    return _plan(block, measures, rows.query, rows.inputs, is_first=True)
 
 
-def _plan(block: Block, measures: tuple[Measure, ...], terms: list[Term], *, is_first: bool) -> ChangePlan:
+def _plan(
+    block: Block, measures: tuple[Measure, ...], rows: exp.Query, inputs: tuple[Input, ...], *, is_first: bool
+) -> ChangePlan:
     assert block.group is not None
     added = f"{block.name}__added"
-    rows, inputs = all_terms(terms)
     adding = Statement(added, _partial(rows, block.group.keys, measures), inputs)
     read = [Input(added, added, Version.RESULT)]
     if not is_first:

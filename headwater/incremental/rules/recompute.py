@@ -18,6 +18,21 @@ from headwater.plan.walk import relations_of, rename, table_name
 from headwater.schema import WEIGHT
 
 
+def anew(block: Block, first: ChangePlan) -> ChangePlan:
+    """The plan that fills a block from nothing, compared with what the block has: the same change by another way."""
+    own = f"{block.name}__old"
+    last = first.statements[-1]
+    columns = [exp.column(name) for name in block.columns]
+    come = exp.select(*columns, weight()).from_(last.query.copy().subquery("f"))
+    gone = exp.select(*[c.copy() for c in columns], exp.alias_(exp.Neg(this=weight()), WEIGHT)).from_(
+        view(own)
+    )
+    whole = consolidated(union_all([come, gone]), block.columns)
+    inputs = (*last.inputs, Input(own, block.name, Version.OLD, block.columns))
+    statements = (*first.statements[:-1], Statement(last.target, whole, inputs))
+    return ChangePlan(Strategy.RECOMPUTE, statements, sums=first.sums, starts_over=True)
+
+
 def maintain(block: Block, *, first: bool) -> ChangePlan:
     """The change plan of an opaque block; the first time there is nothing to compare with."""
     assert block.opaque is not None
@@ -36,4 +51,4 @@ def maintain(block: Block, *, first: bool) -> ChangePlan:
         parts.append(exp.select(*[c.copy() for c in columns], exp.alias_(gone, WEIGHT)).from_(view(own)))
     whole = consolidated(union_all(parts), block.columns)
     statement = Statement(change_view(block.name), whole, tuple(inputs))
-    return ChangePlan(Strategy.RECOMPUTE, (statement,), reason=block.opaque.reason)
+    return ChangePlan(Strategy.RECOMPUTE, (statement,), reason=block.opaque.reason or "")

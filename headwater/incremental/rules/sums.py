@@ -95,9 +95,9 @@ def _has_inverse(measure: Measure) -> bool:
     if measure.kind == "count":
         return True
     if measure.argument_type.startswith("decimal"):
-        # The scale of an AVG over decimals is Spark's own affair, and its unary minus rounds beyond 34 digits.
-        precision = int(measure.argument_type.removeprefix("decimal(").split(",")[0])
-        return measure.kind == "sum" and precision <= 34
+        # Spark's unary minus rounds beyond 34 digits; an AVG needs room to be divided without rounding twice.
+        precision, scale = _digits(measure.argument_type)
+        return precision <= 34 if measure.kind == "sum" else precision + scale <= 20
     return measure.argument_type in (*INTEGRAL, "bigint", "float", "double")
 
 
@@ -136,7 +136,8 @@ def stored_type(measure: Measure) -> str:
     if measure.is_float:
         return "decimal(38,17)"
     if measure.argument_type.startswith("decimal"):
-        return measure.result_type
+        precision, scale = _digits(measure.argument_type)
+        return f"decimal({min(precision + 10, 38)},{scale})"
     return "bigint" if measure.argument_type in INTEGRAL else "decimal(38,0)"
 
 
@@ -187,11 +188,36 @@ def result(m: Measure) -> exp.Expr:
         return exp.func("COALESCE", exp.func("SUM", counted), exp.Literal.number(0))
     count = exp.func("SUM", exp.column(m.count))
     total = _float_total(m) if m.is_float else exp.func("SUM", exp.column(m.sum))
-    if m.kind == "avg":
-        value: exp.Expr = exp.Div(this=exp.cast(total, "double"), expression=count.copy())
+    if m.kind == "avg" and m.argument_type.startswith("decimal"):
+        value: exp.Expr = _decimal_average(m, total, count)
+    elif m.kind == "avg":
+        value = exp.Div(this=exp.cast(total, "double"), expression=count.copy())
     else:
         value = exp.cast(total, m.result_type, dialect="spark")
     return exp.case().when(exp.GT(this=count, expression=exp.Literal.number(0)), value)
+
+
+def _digits(decimal: str) -> tuple[int, int]:
+    """Precision and scale of a decimal type."""
+    digits = decimal.removeprefix("decimal").strip("()").replace(" ", "") or "10,0"
+    precision, scale = digits.split(",")
+    return int(precision), int(scale)
+
+
+def _decimal_average(m: Measure, total: exp.Expr, count: exp.Expr) -> exp.Expr:
+    """Divided as whole numbers, and rounded once, half up: as Spark's own AVG."""
+    precision, _ = _digits(m.argument_type)
+    _, shown = _digits(m.result_type)
+    power = f"CAST(1{'0' * shown} AS DECIMAL({shown + 1}, 0))"
+    whole = f"CAST(t * {power} AS DECIMAL(38, 0))"
+    rest = f"({whole} % CAST(n AS DECIMAL(20, 0)))"
+    quotient = f"CAST(({whole} - {rest}) / CAST(n AS DECIMAL(20, 0)) AS DECIMAL({precision + 8}, 0))"
+    up = f"CASE WHEN 2 * ABS({rest}) >= n THEN CAST(SIGN({whole}) AS INT) ELSE 0 END"
+    return exp.cast(
+        _template(f"CAST({quotient} + {up} AS DECIMAL({precision + 8}, 0)) / {power}", t=total, n=count),
+        m.result_type,
+        dialect="spark",
+    )
 
 
 def _float_total(m: Measure) -> exp.Expr:

@@ -1,0 +1,91 @@
+"""A plan that is run again on slices of what it reads: its scans, how it is local, and how its scans hang together."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from headwater.incremental.locality import TypeOf, locality
+from headwater.incremental.ways import Edge, Link, Way
+from headwater.plan.nodes import Alias, Plan, Scan, inputs, with_inputs
+from headwater.plan.prune import pruned
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A plan whose scans have names of their own, and one way in which it is local."""
+
+    plan: Plan
+    way: Way
+    links: tuple[Link, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def scans(self) -> tuple[Scan, ...]:
+        """The scans in the order of the plan."""
+        return tuple(scans_of(self.plan))
+
+    def path(self, alias: str) -> tuple[Link, ...] | None:
+        """The links from a loose scan to the nearest one of the class; None if there are none."""
+        known: dict[str, tuple[Link, ...]] = {alias: ()}
+        waiting = deque([alias])
+        while waiting:
+            here = waiting.popleft()
+            if here in self.way.cover:
+                return known[here]
+            for link in self.links:
+                if here in (link.one, link.other):
+                    there = link.other if here == link.one else link.one
+                    if there not in known:
+                        known[there] = (*known[here], link)
+                        waiting.append(there)
+        return None
+
+    def narrowed(self) -> Mapping[str, Edge]:
+        """The loose scans of which only what joins a slice is needed, in an order in which that is known."""
+        found: dict[str, Edge] = {}
+        few = set(self.way.cover)
+        while True:
+            edge = next((e for e in self.edges if e.by[0] in few and e.to[0] not in few), None)
+            if edge is None:
+                return found
+            found[edge.to[0]] = edge
+            few.add(edge.to[0])
+
+
+def tree_of(plan: Plan, type_of: TypeOf) -> Tree | None:
+    """The best way to slice a plan, None if it is not local by anything."""
+    whole = pruned(numbered(plan))
+    known = locality(whole, type_of)
+    trees = [Tree(whole, way, known.links, known.edges) for way in known.ways]
+    return max(trees, key=_worth, default=None)
+
+
+def _worth(tree: Tree) -> tuple[int, int]:
+    """Scans whose change touches few values count first, then scans that are sliced."""
+    loose = [scan.alias for scan in tree.scans if scan.alias not in tree.way.cover]
+    return -sum(tree.path(alias) is None for alias in loose), -len(loose)
+
+
+def scans_of(plan: Plan) -> Iterator[Scan]:
+    """The scans of a plan."""
+    if isinstance(plan, Scan):
+        yield plan
+    for part in inputs(plan):
+        yield from scans_of(part)
+
+
+def numbered(plan: Plan) -> Plan:
+    """The plan with a name of its own for each scan; above it the scan goes by its former one."""
+    return _numbered(plan, set())
+
+
+def _numbered(plan: Plan, taken: set[str]) -> Plan:
+    if not isinstance(plan, Scan):
+        return with_inputs(plan, tuple(_numbered(part, taken) for part in inputs(plan)))
+    alias, number = plan.alias, 2
+    while alias in taken:
+        alias, number = f"{plan.alias}_{number}", number + 1
+    taken.add(alias)
+    return plan if alias == plan.alias else Alias(replace(plan, alias=alias), plan.alias)

@@ -1,0 +1,214 @@
+"""A subquery by itself: what ties it to the query around it is taken out of it and becomes a join condition.
+
+SELECT MAX(i.price) FROM items i WHERE i.order = o.id AND i.kind = 'a'
+becomes   SELECT i.order AS e0, MAX(i.price) AS v0 FROM items i WHERE i.kind = 'a' GROUP BY i.order
+to be joined on   o.id = sub.e0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.plan.reasons import NotMaintained, Reason
+from headwater.sql.calls import aggregates, is_aggregate, is_count
+from headwater.sql.free_columns import free_columns, has_subquery, own_sources
+
+FLAG = "found"
+"""The column that is TRUE in every row: NULL after a left join says that nothing was found."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A query without ties, the name it is joined under, and the condition on which it is joined."""
+
+    query: exp.Query
+    alias: str
+    condition: exp.Expr | None = None
+
+    def column(self, name: str) -> exp.Column:
+        """One of its columns, as the query around it says it."""
+        return exp.column(name, self.alias)
+
+
+@dataclass(frozen=True)
+class _Tie:
+    """An equality between something inside and something outside."""
+
+    inside: exp.Expr
+    outside: exp.Expr
+    kind: type[exp.Expr]
+
+
+def rows(query: exp.Query, alias: str, wanted: int) -> Inner:
+    """The rows of a subquery for a semi or anti join: its first columns as v0, v1; any condition ties them."""
+    if not free_columns(query):
+        return Inner(_named(query, wanted), alias)
+    select = _plain(query)
+    if select.args.get("group") or aggregates(select):
+        return _joined(*_tied_rows(query, wanted), alias)
+    rest, tied = _split(select)
+    own = own_sources(select)
+    used = dict.fromkeys(c for t in tied for c in t.find_all(exp.Column) if c.table in own)
+    inside = {c: f"e{i}" for i, c in enumerate(used)}
+    chosen = [exp.alias_(c.copy(), n) for c, n in inside.items()]
+    chosen += [exp.alias_(e.unalias().copy(), f"v{i}") for i, e in enumerate(select.selects[:wanted])]
+    made = _with(select, rest, chosen or [exp.alias_(exp.true(), FLAG)])
+
+    def outside(node: exp.Expr) -> exp.Expr:
+        return exp.column(inside[node], alias) if isinstance(node, exp.Column) and node in inside else node
+
+    return Inner(made, alias, exp.and_(*[t.copy().transform(outside) for t in tied]))
+
+
+def found(query: exp.Query, alias: str, wanted: int) -> Inner:
+    """Each tie and value once, with the flag: for a left join that tells what is there."""
+    made, ties = _tied_rows(query, wanted)
+    names = [exp.column(n, "r") for n in made.named_selects]
+    once = exp.select(*names, exp.alias_(exp.true(), FLAG)).distinct().from_(made.subquery("r"))
+    return _joined(once, ties, alias)
+
+
+def facts(query: exp.Query, alias: str) -> Inner:
+    """What NOT IN wants to know of the other side: nothing is in it, a NULL is in it; by ties if there are any."""
+    made, ties = _tied_rows(query, 1)
+    keys = [exp.column(f"e{i}", "r") for i in range(len(ties))]
+    told = exp.select(*keys, "COUNT(*) = 0 AS is_empty", "COUNT(*) > COUNT(r.v0) AS has_null").from_(
+        made.subquery("r")
+    )
+    return _joined(told.group_by(*[k.copy() for k in keys]) if keys else told, ties, alias)
+
+
+def value(query: exp.Query, alias: str) -> tuple[Inner, exp.Expr]:
+    """A scalar subquery by its ties, and its value where nothing is found: NULL, but for a COUNT."""
+    select = query if isinstance(query, exp.Select) else None
+    is_group = select is not None and not select.args.get("group") and bool(aggregates(select))
+    if select is not None and is_group and not select.args.get("having"):
+        made, ties = _tied_rows(query, 1)
+        flagged = made.select(exp.alias_(exp.true(), FLAG))
+        return _joined(flagged, ties, alias), _of_nothing(select.selects[0].unalias())
+    made, ties = _tied_rows(query, 1)
+    keys = [exp.column(f"e{i}", "r") for i in range(len(ties))]
+    one = exp.select(*keys, exp.alias_(_only("r"), "v0")).from_(made.subquery("r"))
+    return _joined(one.group_by(*[k.copy() for k in keys]) if keys else one, ties, alias), exp.null()
+
+
+def is_one_row(query: exp.Query) -> bool:
+    """True if a query always has exactly one row: an aggregate of everything."""
+    if not isinstance(query, exp.Select) or any(
+        query.args.get(c) for c in ("group", "having", "limit", "offset")
+    ):
+        return False
+    return bool(aggregates(query))
+
+
+def _only(table: str) -> exp.Expr:
+    """The only value of a group; it is an error if there are more."""
+    many = exp.func(
+        "RAISE_ERROR", exp.Literal.string("a subquery that stands for one value has several rows")
+    )
+    first = exp.func("FIRST", exp.column("v0", table), dialect="spark")
+    return exp.func(
+        "IF", exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)), many, first
+    )
+
+
+def _named(query: exp.Query, wanted: int) -> exp.Query:
+    """The query with its first columns called v0, v1."""
+    width = len(query.named_selects)
+    names = [exp.to_identifier(f"v{i}") for i in range(width)]
+    inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("r"), columns=names))
+    chosen: list[exp.Expr] = [exp.column(f"v{i}", "r") for i in range(wanted)]
+    return exp.select(*(chosen or [exp.alias_(exp.true(), FLAG)])).from_(inner)
+
+
+def _tied_rows(query: exp.Query, wanted: int) -> tuple[exp.Select, list[_Tie]]:
+    """The rows of a subquery with what its ties compare as e0, e1 and its first columns as v0, v1."""
+    if not free_columns(query):
+        named = _named(query, wanted)
+        assert isinstance(named, exp.Select)
+        return named, []
+    select = _plain(query)
+    rest, tied = _split(select)
+    ties = [_tie(t, own_sources(select)) for t in tied]
+    chosen = [exp.alias_(t.inside.copy(), f"e{i}") for i, t in enumerate(ties)]
+    chosen += [exp.alias_(e.unalias().copy(), f"v{i}") for i, e in enumerate(select.selects[:wanted])]
+    made = _with(select, rest, chosen)
+    if select.args.get("group") or aggregates(select):
+        made = made.group_by(*[t.inside.copy() for t in ties])
+    return made, ties
+
+
+def _joined(query: exp.Select, ties: Sequence[_Tie], alias: str) -> Inner:
+    same = [t.kind(this=t.outside.copy(), expression=exp.column(f"e{i}", alias)) for i, t in enumerate(ties)]
+    return Inner(query, alias, exp.and_(*same) if same else None)
+
+
+def _plain(query: exp.Query) -> exp.Select:
+    """A subquery whose ties can be taken out: they stand in its WHERE or in ON of its inner joins."""
+    if not isinstance(query, exp.Select):
+        raise NotMaintained(Reason.CORRELATION)
+    select = query.copy()
+    for clause in ("qualify", "offset", "windows", "limit"):
+        if select.args.get(clause):
+            raise NotMaintained(Reason.CORRELATION)
+    if any(node.find_ancestor(exp.Select) is select for node in select.find_all(exp.Window)):
+        raise NotMaintained(Reason.CORRELATION)
+    group = select.args.get("group")
+    if group is not None and any(group.find(k) for k in (exp.Rollup, exp.Cube, exp.GroupingSets)):
+        raise NotMaintained(Reason.CORRELATION)
+    select.set("distinct", None)
+    select.set("order", None)
+    for join in select.args.get("joins") or []:
+        on = join.args.get("on")
+        if on is not None and not join.side and join.kind.upper() not in ("SEMI", "ANTI"):
+            select.where(on.copy(), copy=False)
+            join.set("on", None)
+            join.set("kind", "CROSS")
+    return select
+
+
+def _split(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The conditions of a subquery: its own, and those that tie it; a tie anywhere else is too much."""
+    where = select.args.get("where")
+    whole = where.this.unnest() if where is not None else None
+    parts = [] if whole is None else list(whole.flatten()) if isinstance(whole, exp.And) else [whole]
+    free = {id(column) for column in free_columns(select)}
+    counts = [sum(id(c) in free for c in p.find_all(exp.Column)) for p in parts]
+    tied = [p for p, count in zip(parts, counts, strict=True) if count]
+    if sum(counts) != len(free) or any(has_subquery(p) for p in tied):
+        raise NotMaintained(Reason.CORRELATION)
+    return [p for p, count in zip(parts, counts, strict=True) if not count], tied
+
+
+def _tie(condition: exp.Expr, own: set[str]) -> _Tie:
+    whole = condition.unnest()
+    if isinstance(whole, exp.EQ | exp.NullSafeEQ):
+        for inside, outside in ((whole.this, whole.expression), (whole.expression, whole.this)):
+            ours = [c.table in own for c in inside.find_all(exp.Column)]
+            others = [c.table in own for c in outside.find_all(exp.Column)]
+            if all(ours) and not any(others):
+                return _Tie(inside, outside, type(whole))
+    raise NotMaintained(Reason.CORRELATION)
+
+
+def _with(select: exp.Select, conditions: list[exp.Expr], chosen: list[exp.Expr]) -> exp.Select:
+    made = select.copy()
+    made.set("expressions", chosen)
+    made.set("where", None)
+    return made.where(*[c.copy() for c in conditions], copy=False) if conditions else made
+
+
+def _of_nothing(item: exp.Expr) -> exp.Expr:
+    """What an expression over aggregates gives for no rows: a COUNT is 0, any other is NULL."""
+    if not any(is_count(call) for call in item.find_all(exp.AggFunc)):
+        return exp.null()
+
+    def swap(node: exp.Expr) -> exp.Expr:
+        if is_aggregate(node):
+            return exp.Literal.number(0) if is_count(node) else exp.null()
+        return node
+
+    return item.copy().transform(swap)
