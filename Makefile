@@ -8,7 +8,7 @@ ARGS ?=
 BENCH ?= run
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test quick check update faults bench build
+.PHONY: help install demo test quick check update faults fuzz bench build
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
@@ -45,6 +45,9 @@ build: install ## the wheel in dist/, tried in an empty folder
 
 faults: install ## kill everyone on the way thirty times each, and compare; about an hour
 	$(BIN)/python -m pytest tests/faults --kills 30 $(ARGS)
+
+fuzz: install ## two thousand random queries from a fresh seed; every failure is kept as a story in tests/stories/found
+	$(BIN)/python -m tests.random_queries.fuzz $(ARGS)
 
 bench: install ## how long a step of the engine takes, part by part; BENCH=capture: our capture of a MySQL beside Debezium
 	$(BIN)/python bench/$(BENCH).py $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Generator
 
@@ -32,12 +33,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kills", type=int, default=3, help="how often each victim of the fault tests is killed"
     )
+    parser.addoption("--seed", default="", help="what the random queries are made from, as a run has told it")
+    parser.addoption("--queries", type=int, default=150, help="how many random queries are tried")
 
 
 @pytest.fixture(scope="session")
 def kills(pytestconfig: pytest.Config) -> int:
     """How often each victim of the fault tests is killed (make faults: 30 times)."""
     return int(pytestconfig.getoption("--kills"))
+
+
+@pytest.fixture(scope="session")
+def random_seed(pytestconfig: pytest.Config) -> str:
+    """What the random queries are made from: another one each time, unless --seed names it."""
+    return str(pytestconfig.getoption("--seed")) or str(secrets.randbelow(10**9))
+
+
+@pytest.fixture(scope="session")
+def query_count(pytestconfig: pytest.Config) -> int:
+    """How many random queries are tried."""
+    return int(pytestconfig.getoption("--queries"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What a test has told by the property `told` is shown whether it passed or failed, from every worker."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, told in getattr(report, "user_properties", ()):
+                if name == "told" and report.when == "call":
+                    terminalreporter.write_line(f"{report.nodeid}: {told}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
