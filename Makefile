@@ -8,7 +8,7 @@ ARGS ?=
 BENCH ?= run
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test quick check update faults fuzz bench build
+.PHONY: help install demo test proofs quick check update faults fuzz bench build
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
@@ -24,7 +24,10 @@ demo: install ## watch a view follow a database; ARGS="--for 60s --plain" hands 
 	$(BIN)/headwater demo claims $(ARGS)
 
 test: check ## everything that must pass
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/tpch --ignore tests/random_queries $(ARGS)
+
+proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
+	$(BIN)/python -m pytest tests/tpch tests/random_queries $(ARGS)
 
 quick: install ## the tests that need neither services nor a JVM, in under a minute
 	$(BIN)/python -m pytest -m 'not jvm and not services' $(ARGS)

@@ -60,6 +60,8 @@ class Input:
     version: Version
     columns: tuple[str, ...] = ()
     restriction: Restriction | None = None
+    is_bag: bool = False
+    """True if rows are wanted as often as they are there, without weights."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ def explain(result: Result, views: Mapping[str, ViewNode], tables: Mapping[str, 
                 for read in statement.inputs:
                     few = read.restriction
                     only = f", only where {few.column} is in {few.by}.{few.by_column}" if few else ""
-                    lines.append(f"--   {read.view} is {read.relation}, {read.version.value}{only}")
+                    plain = " as plain rows" if read.is_bag else ""
+                    lines.append(f"--   {read.view} is {read.relation}, {read.version.value}{plain}{only}")
                 lines.append(f"{statement.target} :=\n{to_text(statement.query, pretty=True)};")
     return "\n".join(lines)
 

@@ -26,6 +26,7 @@ from headwater.spark.plain_maps import have_fixed_values, without_generated_code
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of, type_text
 from headwater.tables import slices
+from headwater.tables.bags import can_count, counted
 from headwater.tables.state import State, row_count
 
 LOCAL_ROWS = 5_000
@@ -83,17 +84,10 @@ class Engine:
             is_empty = made.count == 0 if isinstance(made, Files) else made.num_rows == 0
             if is_empty and not first:
                 break
-            if (
-                plan.guard is not None
-                and plan.guard.target == statement.target
-                and not self._holds(plan.guard, made)
-            ):
-                return self.run(plan.guard.otherwise, before, first=first, names=names)
+            guard = plan.guard if plan.guard is not None and plan.guard.target == statement.target else None
+            if guard is not None and not _holds(guard, made):
+                return self.run(guard.otherwise, before, first=first, names=names)
         return Ran(results, self._read)
-
-    def _holds(self, guard: Guard, made: pa.Table | Files) -> bool:
-        found = made if isinstance(made, pa.Table) else pq.read_table(made.paths[0], columns=[guard.column])
-        return bool(guard.least <= found.column(guard.column)[0].as_py() <= guard.most)
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
         """The types Spark gives the columns of a query over relations of these schemas."""
@@ -179,9 +173,21 @@ class Engine:
             case Version.NOW:
                 return self.bag(before.new[wanted.relation])
             case Version.NEW:
-                return self._state(before.new[wanted.relation], wanted, local)
+                state = before.new[wanted.relation]
             case _:
-                return self._state(before.old[wanted.relation], wanted, local)
+                state = before.old[wanted.relation]
+        made = self._state(state, wanted, local)
+        return self._plain(made, wanted) if wanted.is_bag else made
+
+    def _plain(self, rows: pa.Table | DataFrame, wanted: Input) -> pa.Table | DataFrame:
+        """Weighted rows as often as they are there; by Arrow where that is the same as in Spark."""
+        if isinstance(rows, pa.Table):
+            if can_count(rows):
+                return counted(rows)
+            rows = self.spark.createDataFrame(rows).coalesce(1)
+        self.register(f"{wanted.view}__weighted", rows)
+        weighted = exp.select("*").from_(exp.to_table(_view(f"{wanted.view}__weighted"), dialect="spark"))
+        return self.spark.sql(to_text(bag(weighted, rows.columns[:-1])))
 
     def _change(self, changes: ChangeSet, columns: tuple[str, ...]) -> pa.Table | DataFrame:
         stored = _stored_names(changes.schema, columns)
@@ -267,6 +273,11 @@ class Engine:
         """Remove the results of the step that is over."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
+
+
+def _holds(guard: Guard, made: pa.Table | Files) -> bool:
+    found = made if isinstance(made, pa.Table) else pq.read_table(made.paths[0], columns=[guard.column])
+    return bool(guard.least <= found.column(guard.column)[0].as_py() <= guard.most)
 
 
 def _can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:

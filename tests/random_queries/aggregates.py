@@ -81,8 +81,8 @@ def grouping(dice: Dice, keys: list[Term]) -> Grouping:
 
 
 def _having(dice: Dice, made: list[Term]) -> str:
-    wants_subquery = dice.hunger("subquery in HAVING") >= dice.hunger("HAVING")
-    if not wants_subquery and not dice.chance(0.3):
+    wants_subquery = dice.hunger("subquery in HAVING") >= dice.hunger("SUM", "MAX")
+    if not wants_subquery and not dice.chance(0.1):
         return ""
     dice.note("HAVING")
     known = plain(made)

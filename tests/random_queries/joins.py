@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tests.random_queries.expressions import loose, tight
-from tests.random_queries.sources import MOST_ROWS, From, alone, source, table
+from tests.random_queries.sources import MOST_ROWS, From, alone, named, source, table
 from tests.random_queries.words import Dice, Kind, Source, Term, of_kind, plain
 
 OUTER = ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 HALF = ("LEFT SEMI JOIN", "LEFT ANTI JOIN")
-JOINS = ("inner join", "cross join", "predicate join", *OUTER, *HALF, "residual predicate")
+EVERY_PAIR = ("cross join", "predicate join")
+JOINS = ("inner join", *EVERY_PAIR, *OUTER, *HALF, "residual predicate")
 
 MEETING = (Kind.INT, Kind.STRING, Kind.DATE, Kind.BIGINT, Kind.BOOLEAN, Kind.DECIMAL, Kind.DOUBLE)
 """Kinds by whose equality sources are joined, those that meet most often first."""
@@ -26,33 +27,35 @@ def joined(dice: Dice, depth: int) -> From:
 
 def join(dice: Dice, left: From, right: Source) -> From:
     """One more source beside what is there already."""
-    name = dice.rare(JOINS)
     equal = meeting(dice, left.terms, right.terms)
-    if equal is None or (name == "cross join" and left.rows * right.rows < MOST_ROWS):
-        return From(f"{left.sql} CROSS JOIN {right.sql}", left.terms + right.terms, left.rows * right.rows)
-    both = plain(left.terms) + plain(right.terms)
-    many = max(left.rows, right.rows, left.rows * right.rows // 4)
+    if equal is None:
+        # This table has columns of every kind.
+        return join(dice, left, named(dice, "items"))
+    is_small = left.rows * right.rows < MOST_ROWS
+    name = dice.rare([name for name in JOINS if is_small or name not in EVERY_PAIR])
     match name:
-        case "residual predicate":
-            sort, on = dice.rare((*OUTER, *HALF)), f"{equal} AND {loose(dice, both)}"
-        case "predicate join" if left.rows * right.rows < MOST_ROWS:
-            sort, on = (
-                dice.rare(("inner join", *OUTER, *HALF)),
-                unequal(dice, left.terms, right.terms) or equal,
+        case "cross join":
+            return From(
+                f"{left.sql} CROSS JOIN {right.sql}", left.terms + right.terms, left.rows * right.rows
             )
-        case "cross join" | "predicate join":
-            sort, on = dice.rare(("inner join", *OUTER)), equal
+        case "predicate join":
+            sort, on = dice.rare(("inner join", *OUTER, *HALF)), unequal(dice, left.terms, right.terms)
+        case "residual predicate":
+            both = plain(left.terms) + plain(right.terms)
+            sort, on = dice.rare((*OUTER, *HALF)), f"{equal} AND {loose(dice, both)}"
         case "LEFT ANTI JOIN":
             sort, on = name, f"{equal} AND {tight(dice, right.terms)}"
         case _:
             sort, on = name, equal
-    terms = left.terms if sort in HALF else left.terms + right.terms
     word = "JOIN" if sort == "inner join" else sort
-    return From(f"{left.sql} {word} {right.sql} ON {on}", terms, left.rows if sort in HALF else many)
+    text = f"{left.sql} {word} {right.sql} ON {on}"
+    if sort in HALF:
+        return From(text, left.terms, left.rows)
+    return From(text, left.terms + right.terms, max(left.rows, right.rows, left.rows * right.rows // 4))
 
 
 def meeting(dice: Dice, left: list[Term], right: list[Term]) -> str | None:
-    """An equality between both, or between more of their columns; None if they have no kind in common."""
+    """An equality between both; None if they have no kind in common."""
     pairs = [pair for kind in MEETING for pair in _pairs(left, right, kind)]
     if not pairs:
         return None
@@ -61,12 +64,9 @@ def meeting(dice: Dice, left: list[Term], right: list[Term]) -> str | None:
     return f"{one.sql} {equals} {two.sql}"
 
 
-def unequal(dice: Dice, left: list[Term], right: list[Term]) -> str | None:
+def unequal(dice: Dice, left: list[Term], right: list[Term]) -> str:
     """A comparison between both that is no equality."""
-    pairs = [pair for kind in MEETING for pair in _pairs(left, right, kind)]
-    if not pairs:
-        return None
-    one, two = dice.one(pairs)
+    one, two = dice.one([pair for kind in MEETING for pair in _pairs(left, right, kind)])
     return f"{one.sql} {dice.one(['<', '<=', '>', '>=', '<>'])} {two.sql}"
 
 

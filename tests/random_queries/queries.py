@@ -103,6 +103,6 @@ def whole_query(dice: Dice) -> Query:
         dice.using, dice.aliases = Counter(), 0
         made = query(dice, dice.one([1, 2, 2, 3]))
         names, dice.using = dice.using, Counter()
-        tries.append((sum(map(dice.hunger, names)) / len(made.sql) ** 0.7, made, names))
+        tries.append((sum(map(dice.hunger, names)) / len(made.sql) ** 0.75, made, names))
     _, made, dice.using = max(tries, key=lambda found: found[0])
     return made

@@ -8,7 +8,6 @@ from tests.random_queries.sources import source, table
 from tests.random_queries.words import Column, Dice, Kind, Query, Source, Term, of_kind, plain, selected
 
 SETS = ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
-WITHS = ("CTE used once", "CTE used twice")
 
 
 def combined(dice: Dice, depth: int) -> Query:
@@ -18,14 +17,14 @@ def combined(dice: Dice, depth: int) -> Query:
     known = plain(left.terms)
     terms = dice.some(_common(known), 2) if name.startswith("INTERSECT") else dice.some(known, 3, least=2)
     kinds = [term.kind for term in terms]
-    first = _side(dice, left, terms)
-    second = _like(dice, kinds, depth)
-    text = f"{first.sql} {name} {second.sql}"
+    sides = [_side(dice, left, terms), _like(dice, kinds, depth)]
+    text = f"{sides[0].sql} {name} {sides[1].sql}"
     if dice.chance(0.5):
-        text = f"({text}) {dice.rare(SETS)} {_like(dice, kinds, 0).sql}"
-    grades = zip(first.columns, second.columns, strict=True)
-    columns = tuple(Column(a.name, a.kind, max(a.grade, b.grade)) for a, b in grades)
-    return Query(text, columns, first.rows + second.rows)
+        sides.append(_like(dice, kinds, 0))
+        text = f"({text}) {dice.rare(SETS)} {sides[-1].sql}"
+    same = zip(*[side.columns for side in sides], strict=True)
+    columns = tuple(Column(group[0].name, group[0].kind, max(c.grade for c in group)) for group in same)
+    return Query(text, columns, sum(side.rows for side in sides))
 
 
 def _common(terms: list[Term]) -> list[Term]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.schema import WEIGHT, arrow_schema
 from headwater.sources.base import Report
 from headwater.sources.values import STORES, ValuesStore
+from headwater.spark.plain_maps import without_generated_code
 from headwater.tables import slices
 from tests.random_queries.batches import Rows, Transaction
 from tests.random_queries.compare import Row, bag, differences, weighted_bag
@@ -91,18 +94,15 @@ class Trial:
                 self.failures.setdefault(last.name, Failure(last, self.step, told(problem), is_error=True))
             return
         for number, view in enumerate(self.views):
-            alone = Trial(
-                needed(view, self.views), self.history, self.folder / f"alone-{number}", self.oracle
-            )
+            folder = self.folder / f"alone-{number}"
+            alone = Trial(needed(view, self.views), self.history, folder, self.oracle)
             alone.run()
             self.unanswered |= alone.unanswered
-            self.failures |= {
-                n: f for n, f in alone.failures.items() if n == view.name and n not in self.failures
-            }
+            if view.name in alone.failures:
+                self.failures.setdefault(view.name, alone.failures[view.name])
         if not self.failures and not self.unanswered:
-            self.failures[last.name] = Failure(
-                last, self.step, f"only with others: {told(problem)}", is_error=True
-            )
+            what = f"only with others: {told(problem)}"
+            self.failures[last.name] = Failure(last, self.step, what, is_error=True)
 
     def _run(self) -> None:
         name = "random queries"
@@ -112,23 +112,23 @@ class Trial:
         text = ";\n".join([f"SET 'pipeline.name' = '{name}'", *declared]) + ";"
         rows = Rows()
         pipeline = open_pipeline(text, file="random.sql", state=self.folder, listener=self)
-        try:
+        # Everything here runs a few times over a few rows: compiling code for it costs more than all the rest.
+        without_generated_code(pipeline.engine.spark)
+        with closing(pipeline), ThreadPoolExecutor(1) as beside:
             for number, transactions in enumerate(self.history):
                 self.step = number
                 for transaction in transactions:
                     STORES[name].append(transaction)
                     rows.take(transaction)
                 self.oracle.take(rows.arrow())
+                answers = beside.submit(self._answers)
                 pipeline.run_once()
-                self._check(pipeline)
-        finally:
-            pipeline.close()
+                self._check(pipeline, answers.result())
 
     def _answers(self) -> dict[str, pa.Table | str]:
         return self.oracle.answers({view.name: view.sql for view in self.views})
 
-    def _check(self, pipeline: Pipeline) -> None:
-        answers = self._answers()
+    def _check(self, pipeline: Pipeline, answers: Mapping[str, pa.Table | str]) -> None:
         self.filled = {name for name, rows in answers.items() if isinstance(rows, pa.Table) and rows.num_rows}
         for view in self.views:
             answer = answers[view.name]
@@ -144,10 +144,8 @@ class Trial:
 
 def other_types(pipeline: Pipeline, name: str, answer: pa.Table) -> str:
     """What is wrong with the types of a view's columns; nothing if nothing."""
-    ours, theirs = (
-        [_type_text(t) for t in types]
-        for types in (arrow_schema(pipeline.schema(name)).types, answer.schema.types)
-    )
+    ours = [_type_text(t) for t in arrow_schema(pipeline.schema(name)).types]
+    theirs = [_type_text(t) for t in answer.schema.types]
     return "" if ours == theirs else f"the types are {ours}, not {theirs}"
 
 

@@ -74,10 +74,10 @@ def framed(dice: Dice, terms: Terms, name: str, by: str) -> Term:
     call = name.removeprefix("framed ")
     one = dice.one(_numbers(terms) if call == "SUM" else terms)
     over = " ".join(part for part in (by, frame(dice, terms)) if part)
-    kind = {"COUNT": Kind.BIGINT, "MIN": one.kind, "SUM": Kind.BIGINT if one.kind is Kind.INT else one.kind}[
-        call
-    ]
-    return Term(f"{call}({one.sql}) OVER ({over})", kind, Grade.EXACT if call == "COUNT" else one.grade)
+    if call == "COUNT":
+        return Term(f"COUNT({one.sql}) OVER ({over})", Kind.BIGINT)
+    kind = Kind.BIGINT if call == "SUM" and one.kind is Kind.INT else one.kind
+    return Term(f"{call}({one.sql}) OVER ({over})", kind, one.grade)
 
 
 def frame(dice: Dice, terms: Terms) -> str:
@@ -117,7 +117,8 @@ def best(dice: Dice, depth: int) -> Query:
     terms = plain(given.terms)
     key = ", ".join(term.sql for term in dice.some(terms, 2))
     items, columns = selected(terms)
-    number = f"{dice.one(['ROW_NUMBER', 'ROW_NUMBER', 'RANK'])}() OVER (PARTITION BY {key} ORDER BY {order(dice, terms)})"
+    rank = dice.one(["ROW_NUMBER", "ROW_NUMBER", "RANK"])
+    number = f"{rank}() OVER (PARTITION BY {key} ORDER BY {order(dice, terms)})"
     alias = dice.alias("q")
     kept = ", ".join(f"{alias}.{column.name}" for column in columns)
     text = f"SELECT {kept} FROM (SELECT {items}, {number} AS place FROM {given.sql}) AS {alias}"

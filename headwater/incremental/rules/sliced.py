@@ -25,7 +25,7 @@ from headwater.incremental.change_plan import (
 from headwater.incremental.tree import Tree
 from headwater.incremental.tree_sql import query_of_plan
 from headwater.incremental.ways import Link
-from headwater.incremental.weights import bag, consolidated, union_all, view
+from headwater.incremental.weights import consolidated, union_all, view
 from headwater.plan.nodes import Scan
 from headwater.schema import WEIGHT
 
@@ -170,10 +170,10 @@ def _run(
             same = same and views[edge.by[0]].endswith("__both")
         shown = Version.OLD if scan.relation not in changed else version
         views[scan.alias] = f"{scan.alias}__{'both' if same else 'was' if version is Version.OLD else 'is'}"
-        inputs.append(Input(views[scan.alias], scan.relation, shown, scan.columns, restriction))
+        name = views[scan.alias]
+        inputs.append(Input(name, scan.relation, shown, scan.columns, restriction, is_bag=True))
 
     def leaf(scan: Scan) -> exp.Expr:
-        rows = exp.select("*").from_(view(views[scan.alias]))
-        return bag(rows, scan.columns).subquery()
+        return view(views[scan.alias])
 
     return query_of_plan(tree.plan, leaf), tuple(inputs)
