@@ -96,6 +96,9 @@ def _cut(plan: Plan, type_of: TypeOf, store: Store) -> Plan:
         return store(plan)
     if isinstance(plan, Window) and not all(i.expression.args.get("partition_by") for i in plan.items):
         raise NotLocal(plan, Reason.LOOSE_WINDOW)
+    if isinstance(plan, Window) and len(apart := _by_partition(plan)) > 1:
+        # Each set of windows is local by itself; the first one's rows are stored for the next.
+        return Window(Window(plan.input, apart[0]), tuple(item for more in apart[1:] for item in more))
     if isinstance(plan, Join) and not _has_equality(plan):
         raise NotLocal(plan, Reason.LOOSE_FULL_JOIN)
     if isinstance(plan, Window) and _parts_by_expression(plan):
@@ -124,6 +127,14 @@ def _has_equality(plan: Join) -> bool:
             if len(named) == 2 and any(a <= sides[0] and b <= sides[1] for a, b in (named, named[::-1])):
                 return True
     return False
+
+
+def _by_partition(plan: Window) -> list[tuple[Item, ...]]:
+    """The window functions of a plan, those with the same partitions together."""
+    found: dict[frozenset[exp.Expr], list[Item]] = {}
+    for item in plan.items:
+        found.setdefault(frozenset(item.expression.args["partition_by"]), []).append(item)
+    return [tuple(items) for items in found.values()]
 
 
 def _parts_by_expression(plan: Window) -> list[exp.Expr]:

@@ -18,11 +18,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from headwater.incremental.links import joining_links, links_of
 from headwater.incremental.ways import (
     Edge,
-    Link,
     Locality,
     Name,
+    Origin,
     Way,
     best,
     plain,
@@ -53,6 +54,7 @@ from headwater.plan.nodes import (
 )
 from headwater.plan.push import conjuncts
 
+_INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 TypeOf = Callable[[Scan, str], str]
 """Tells the type of a column of a scan."""
 
@@ -61,13 +63,10 @@ def locality(plan: Plan, type_of: TypeOf) -> Locality:
     """Look at a plan whose scans have names of their own."""
     match plan:
         case Scan(_, alias):
-            names = {(alias, name): frozenset([(alias, name)]) for name in plan.columns}
-            ways = tuple(
-                Way({alias: name}, type_of(plan, name), frozenset([(alias, name)])) for name in plan.columns
-            )
-            return Locality(ways, (), (), names, names)
+            return _scanned(alias, {name: type_of(plan, name) for name in plan.columns})
         case Filter(below, condition):
-            return _with_links(locality(below, type_of), conjuncts(condition))
+            known = locality(below, type_of)
+            return replace(known, links=known.links + links_of(conjuncts(condition), known.origins))
         case Alias(below, alias):
             known = locality(below, type_of)
             return renamed(known, {key: (alias, key[1]) for key in columns(below)})
@@ -98,6 +97,16 @@ def locality(plan: Plan, type_of: TypeOf) -> Locality:
             return Locality(())
 
 
+def _scanned(alias: str, types: Mapping[str, str]) -> Locality:
+    """A scan is local by each of its columns."""
+    names = {name: frozenset([(alias, name)]) for name in types}
+    return Locality(
+        tuple(Way({alias: name}, type_, names[name]) for name, type_ in types.items()),
+        origins={(alias, name): Origin(names[name], type_) for name, type_ in types.items()},
+        narrowing={(alias, name): column for name, column in names.items()},
+    )
+
+
 def _grouped(known: Locality, keys: tuple[Item, ...]) -> Locality:
     """Groups are apart if a key shows the class."""
     above = projected(known, keys)
@@ -105,12 +114,13 @@ def _grouped(known: Locality, keys: tuple[Item, ...]) -> Locality:
 
 
 def _windowed(known: Locality, items: tuple[Item, ...]) -> Locality:
-    """Windows are apart if each of them is partitioned by the class."""
+    """Windows are apart if each of them is partitioned by the class; a row has its say in all of its windows."""
     by = [{plain(e) for e in item.expression.args.get("partition_by") or []} for item in items]
     common = set.intersection(*by) if by else set()
     ways = tuple(way for way in known.ways if way.at & common)
+    origins = {n: o if n in common else replace(o, spreads=True) for n, o in known.origins.items()}
     narrowing = {n: o for n, o in known.narrowing.items() if n in common}
-    return replace(known, ways=ways, narrowing=narrowing)
+    return replace(known, ways=ways, origins=origins, narrowing=narrowing)
 
 
 def _united(plan: Plan, known: list[Locality], parts: Iterable[Plan], *, is_linear: bool) -> Locality:
@@ -132,24 +142,28 @@ def _united(plan: Plan, known: list[Locality], parts: Iterable[Plan], *, is_line
         if all(rest):
             cover = dict(first.cover) | {a: c for w in rest for a, c in widest(w).cover.items()}
             ways.append(Way(cover, first.type, frozenset()))
-    names = output(plan)
-    merged: list[dict[Name, frozenset[Name]]] = [{}, {}]
-    for number, kind in enumerate(("origins", "narrowing")):
-        for place, name in enumerate(names):
-            found = [
-                origin
-                for one, spot in zip(known, places, strict=True)
-                for n, origin in getattr(one, kind).items()
-                if spot.get(n) == place
-            ]
-            if found:
-                merged[number]["", name] = frozenset().union(*found)
-    return Locality(
-        tuple(ways),
-        tuple(link for one in known for link in one.links),
-        tuple(edge for one in known for edge in one.edges),
-        merged[0],
-        merged[1],
+    origins: dict[Name, Origin] = {}
+    narrowing: dict[Name, frozenset[Name]] = {}
+    for place, name in enumerate(output(plan)):
+        shown = [("", output(part)[place]) for part in parts]
+        found = [one.origins.get(n) for one, n in zip(known, shown, strict=True)]
+        sure = [origin for origin in found if origin is not None]
+        if len(sure) == len(found) and len({origin.type for origin in sure}) == 1:
+            origins["", name] = _either(sure)
+        few = [one.narrowing.get(n, frozenset()) for one, n in zip(known, shown, strict=True)]
+        if any(few):
+            narrowing["", name] = frozenset().union(*few)
+    links = tuple(link for one in known for link in one.links)
+    edges = tuple(edge for one in known for edge in one.edges)
+    return Locality(tuple(ways), links, edges, origins, narrowing)
+
+
+def _either(origins: list[Origin]) -> Origin:
+    return Origin(
+        frozenset().union(*(origin.columns for origin in origins)),
+        origins[0].type,
+        any(origin.may_miss for origin in origins),
+        any(origin.spreads for origin in origins),
     )
 
 
@@ -162,18 +176,16 @@ def _joined(plan: Join, left: Locality, right: Locality) -> Locality:
     if plan.kind is JoinKind.INNER:
         turned = [(other, one) for one, other in pairs]
         ways += [_shown(way, plan.kind, turned) for way in right.ways]
-    sees_right = plan.kind not in (JoinKind.SEMI, JoinKind.ANTI)
-    both = Locality(
-        best(ways),
-        left.links + right.links,
-        left.edges + right.edges + _edges(plan.kind, pairs, left, right),
-        {**left.origins, **right.origins},
-        {**left.narrowing, **right.narrowing},
-    )
-    linked = _with_links(both, conditions)
-    if sees_right:
-        return linked
-    return replace(linked, origins=left.origins, narrowing=left.narrowing)
+    links = left.links + right.links + joining_links(plan.kind, conditions, left.origins, right.origins)
+    edges = left.edges + right.edges + _edges(plan.kind, pairs, left, right)
+    origins, narrowing = dict(left.origins), dict(left.narrowing)
+    if plan.kind is JoinKind.FULL:
+        origins = {n: replace(o, may_miss=True) for n, o in origins.items()}
+    if plan.kind not in (JoinKind.SEMI, JoinKind.ANTI):
+        misses = plan.kind is not JoinKind.INNER
+        origins |= {n: replace(o, may_miss=o.may_miss or misses) for n, o in right.origins.items()}
+        narrowing |= right.narrowing
+    return Locality(best(ways), links, edges, origins, narrowing)
 
 
 def _equalities(conditions: list[exp.Expr], left: Locality, right: Locality) -> list[tuple[Name, Name]]:
@@ -185,11 +197,15 @@ def _equalities(conditions: list[exp.Expr], left: Locality, right: Locality) -> 
             one, other = plain(whole.this), plain(whole.expression)
             if one is None or other is None:
                 continue
-            if one in left.origins and other in right.origins:
-                pairs.append((one, other))
-            elif other in left.origins and one in right.origins:
-                pairs.append((other, one))
+            for a, b in ((one, other), (other, one)):
+                if a in left.origins and b in right.origins and _is_alike(left.origins[a], right.origins[b]):
+                    pairs.append((a, b))
     return pairs
+
+
+def _is_alike(one: Origin, other: Origin) -> bool:
+    """True if equal values are the same value, whatever they are compared with next: '01' = 1 is not enough."""
+    return one.type == other.type or {one.type, other.type} <= _INTEGERS
 
 
 def _common_ways(
@@ -216,34 +232,16 @@ def _edges(
 ) -> tuple[Edge, ...]:
     found: list[Edge] = []
     for one, other in pairs:
-        sources, targets = left.origins.get(one, ()), right.narrowing.get(other, ())
         if kind is not JoinKind.FULL:
-            found += [Edge(by, to) for by in sources for to in targets]
+            found += _leading(left.origins[one], right.narrowing.get(other))
         if kind in (JoinKind.INNER, JoinKind.SEMI):
-            back = left.narrowing.get(one, ())
-            found += [Edge(by, to) for by in right.origins.get(other, ()) for to in back]
+            found += _leading(right.origins[other], left.narrowing.get(one))
     return tuple(found)
 
 
-def _with_links(known: Locality, conditions: list[exp.Expr]) -> Locality:
-    """Take in conditions that say which rows of two scans have to do with each other."""
-    links = []
-    for condition in conditions:
-        named = {(c.table, c.name) for c in condition.find_all(exp.Column)}
-        meant = {name: known.origins.get(name, frozenset()) for name in named}
-        if any(len(origin) != 1 for origin in meant.values()):
-            continue
-        scans = sorted({alias for origin in meant.values() for alias, _ in origin})
-        if len(scans) == 2:
-            links.append(Link(scans[0], scans[1], _on_scans(condition, meant)))
-    return replace(known, links=known.links + tuple(links))
-
-
-def _on_scans(condition: exp.Expr, meant: Mapping[Name, frozenset[Name]]) -> exp.Expr:
-    def swap(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Column):
-            return node
-        ((alias, name),) = meant[node.table, node.name]
-        return exp.column(name, alias)
-
-    return condition.copy().transform(swap)
+def _leading(origin: Origin, targets: Iterable[Name] | None) -> list[Edge]:
+    """The edges from a column; one that comes from several scans needs the values of all of them, and leads nowhere."""
+    if len(origin.columns) != 1:
+        return []
+    (by,) = origin.columns
+    return [Edge(by, to) for to in sorted(targets or ())]

@@ -35,11 +35,9 @@ class Tree:
             if here in self.way.cover:
                 return known[here]
             for link in self.links:
-                if here in (link.one, link.other):
-                    there = link.other if here == link.one else link.one
-                    if there not in known:
-                        known[there] = (*known[here], link)
-                        waiting.append(there)
+                if link.start == here and link.end not in known:
+                    known[link.end] = (*known[here], link)
+                    waiting.append(link.end)
         return None
 
     def narrowed(self) -> Mapping[str, Edge]:

@@ -12,8 +12,20 @@ from headwater.plan.nodes import Item
 Name = tuple[str, str]
 """A column by qualifier and name; of a scan, by alias and name."""
 
-Origins = Mapping[Name, frozenset[Name]]
-"""The columns of scans that a column is a plain copy of."""
+Columns = Mapping[Name, frozenset[Name]]
+"""Columns of scans, for columns that can be named."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The columns of scans that a column is a plain copy of; each of its values is one of theirs."""
+
+    columns: frozenset[Name]
+    type: str
+    may_miss: bool = False
+    """True if an outer join may put NULL in its place."""
+    spreads: bool = False
+    """True if a row below has a say in rows whose value is another: those of its window."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +39,10 @@ class Way:
 
 @dataclass(frozen=True)
 class Link:
-    """Rows of two scans have to do with each other only if a condition is true of them."""
+    """A row of a scan makes a difference to rows of another one only if a condition is true of the two."""
 
-    one: str
-    other: str
+    start: str
+    end: str
     condition: exp.Expr
 
 
@@ -49,8 +61,8 @@ class Locality:
     ways: tuple[Way, ...]
     links: tuple[Link, ...] = ()
     edges: tuple[Edge, ...] = ()
-    origins: Origins = field(default_factory=dict)
-    narrowing: Origins = field(default_factory=dict)
+    origins: Mapping[Name, Origin] = field(default_factory=dict)
+    narrowing: Columns = field(default_factory=dict)
     """Columns by which the rows below may be narrowed down without a change to the rows that are left."""
 
 

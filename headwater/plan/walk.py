@@ -15,7 +15,18 @@ def relations_of(query: exp.Query) -> list[exp.Table]:
     """The references to declared relations; a name that WITH gives is none of them where it is known."""
     found = [s for scope in traverse_scope(query) for s in scope.sources.values() if isinstance(s, exp.Table)]
     unique = {id(table): table for table in found if isinstance(table.this, exp.Identifier)}
-    return list(unique.values())
+    return [table for table in unique.values() if not (table.args.get("pivots") and _is_given(table))]
+
+
+def _is_given(table: exp.Table) -> bool:
+    """True if WITH gives the name of a table; asked only where scopes do not tell, as for one that is pivoted."""
+    above = table.parent
+    while above is not None:
+        given = above.args.get("with_")
+        if given is not None and any(cte.alias.lower() == table.name.lower() for cte in given.expressions):
+            return True
+        above = above.parent
+    return False
 
 
 def rename(table: exp.Table, name: str) -> None:

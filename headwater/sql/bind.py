@@ -21,6 +21,9 @@ from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.functions.trees import WrongCall
 from headwater.sql.functions.typed import with_kinds
+from headwater.sql.pivots import write_out_pivots
+from headwater.sql.quantified import write_out_quantified
+from headwater.sql.short_forms import name_laterals, write_out_groups
 from headwater.sql.ties import decide_ties
 
 Where = Callable[[exp.Expr | None], Place]
@@ -78,24 +81,35 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     except OptimizeError as problem:
         raise SqlError("the query cannot be bound", detail=f"{problem}.", place=where(None)) from None
     expanded = _write_out_computed(query.copy(), catalog)
+    name_laterals(expanded)
     described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")
     try:
-        qualified = qualify(
-            expanded,
-            dialect="spark",
-            schema=schema,
-            validate_qualify_columns=False,
-            quote_identifiers=False,
-            identify=False,
-        )
+        write_out_pivots(expanded, lambda source: _qualified(source, schema).named_selects)
+        qualified = _qualified(expanded, schema)
     except OptimizeError as problem:
         raise _from_optimizer(problem, query, named, where) from None
-    assert isinstance(qualified, exp.Query)
+    except WrongCall as problem:
+        raise SqlError(problem.message, hint=problem.hint, place=where(problem.node)) from None
+    write_out_groups(qualified)
+    write_out_quantified(qualified)
     _check_columns(qualified, named, where)
     _settle_kinds(qualified, named, where)
     decide_ties(qualified, named)
     return Bound(qualified, _labels(query, qualified, named), tuple(r.name for r in named))
+
+
+def _qualified(query: exp.Query, schema: MappingSchema) -> exp.Query:
+    made = qualify(
+        query,
+        dialect="spark",
+        schema=schema,
+        validate_qualify_columns=False,
+        quote_identifiers=False,
+        identify=False,
+    )
+    assert isinstance(made, exp.Query)
+    return made
 
 
 def _settle_kinds(query: exp.Query, named: list[Relation], where: Where) -> None:

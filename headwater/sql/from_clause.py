@@ -10,8 +10,10 @@ from sqlglot import exp
 from headwater.plan.nodes import Alias, Generate, Item, Join, JoinKind, Opaque, Plan, Project, Scan, output
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.plan.walk import table_name
+from headwater.sql.calls import aggregates
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import free_columns, has_subquery
+from headwater.sql.inner_query import lateral
 from headwater.sql.subqueries import Subqueries
 
 KINDS = {
@@ -52,8 +54,8 @@ class FromClause:
         plan = self._source(first.this) if first is not None else _one_row()
         for join in query.args.get("joins") or []:
             plan = self._joined(plan, join)
-        for lateral in query.args.get("laterals") or []:
-            plan = _generated(plan, lateral, outer=bool(lateral.args.get("outer")))
+        for source in query.args.get("laterals") or []:
+            plan = _generated(plan, source, outer=bool(source.args.get("outer")))
         return plan
 
     def _joined(self, plan: Plan, join: exp.Join) -> Plan:
@@ -77,13 +79,40 @@ class FromClause:
     def _with_rows(self, plan: Plan, source: exp.Expr, kind: JoinKind, condition: exp.Expr | None) -> Plan:
         if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Subquery):
             if free_columns(source.this.this):
-                raise NotMaintained(Reason.LATERAL)
+                return self._lateral(plan, source, kind, condition)
             derived = exp.Subquery(this=source.this.this, alias=source.args["alias"])
             return Join(plan, self._source(derived), condition, kind)
         is_true = condition is None or (isinstance(condition, exp.Boolean) and condition.this)
         if not is_true or kind not in (JoinKind.INNER, JoinKind.LEFT):
             raise NotMaintained(Reason.LATERAL)
         return _generated(plan, source, outer=kind is JoinKind.LEFT)
+
+    def _lateral(self, plan: Plan, source: exp.Lateral, kind: JoinKind, condition: exp.Expr | None) -> Plan:
+        """A subquery for each row: one without tables makes one row, any other joins on what ties it."""
+        query, alias = source.this.this, source.args["alias"]
+        names = [column.name for column in alias.columns]
+        is_true = condition is None or (isinstance(condition, exp.Boolean) and condition.this)
+        if not names or kind not in (JoinKind.INNER, JoinKind.LEFT):
+            raise NotMaintained(Reason.LATERAL)
+        if isinstance(query, exp.Select) and not {k for k, v in query.args.items() if v} - {
+            "expressions",
+            "kind",
+        }:
+            if not is_true or aggregates(query) or any(map(has_subquery, query.selects)):
+                raise NotMaintained(Reason.LATERAL)
+            row = exp.func("STRUCT", *[item.unalias().copy() for item in query.selects], dialect="spark")
+            call = exp.Inline(this=exp.array(row, dialect="spark"))
+            return Generate(plan, call, alias.name, tuple(names))
+        made, keeps = lateral(query, alias.name, names)
+        if keeps and not is_true:
+            raise NotMaintained(Reason.LATERAL)
+        parts = [c for c in (made.condition, condition) if c is not None]
+        return Join(
+            plan,
+            Alias(self.plan(made.query), alias.name),
+            exp.and_(*parts),
+            JoinKind.LEFT if keeps else kind,
+        )
 
     def _source(self, source: exp.Expr) -> Plan:
         if source.args.get("pivots"):

@@ -1,8 +1,8 @@
 """A subquery by itself: what ties it to the query around it is taken out of it and becomes a join condition.
 
 SELECT MAX(i.price) FROM items i WHERE i.order = o.id AND i.kind = 'a'
-becomes   SELECT i.order AS e0, MAX(i.price) AS v0 FROM items i WHERE i.kind = 'a' GROUP BY i.order
-to be joined on   o.id = sub.e0
+becomes   SELECT i.order AS tie__0, MAX(i.price) AS value FROM items i WHERE i.kind = 'a' GROUP BY i.order
+to be joined on   o.id = sub.tie__0
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from headwater.sql.free_columns import free_columns, has_subquery, own_sources
 
 FLAG = "found"
 """The column that is TRUE in every row: NULL after a left join says that nothing was found."""
+VALUE = "value"
+"""The column of what a scalar subquery stands for, or of what IN looks for."""
+MANY = "many"
+"""The column that is TRUE if there is more than the one value."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +46,19 @@ class _Tie:
     kind: type[exp.Expr]
 
 
-def rows(query: exp.Query, alias: str, wanted: int) -> Inner:
-    """The rows of a subquery for a semi or anti join: its first columns as v0, v1; any condition ties them."""
+def rows(query: exp.Query, alias: str, names: Sequence[str]) -> Inner:
+    """The rows of a subquery to join: its first columns by these names; any condition ties them."""
     if not free_columns(query):
-        return Inner(_named(query, wanted), alias)
+        return Inner(_named(query, names), alias)
     select = _plain(query)
     if select.args.get("group") or aggregates(select):
-        return _joined(*_tied_rows(query, wanted), alias)
+        return _joined(*_tied_rows(query, names), alias)
     rest, tied = _split(select)
     own = own_sources(select)
     used = dict.fromkeys(c for t in tied for c in t.find_all(exp.Column) if c.table in own)
-    inside = {c: f"e{i}" for i, c in enumerate(used)}
+    inside = {c: _tie_name(i) for i, c in enumerate(used)}
     chosen = [exp.alias_(c.copy(), n) for c, n in inside.items()]
-    chosen += [exp.alias_(e.unalias().copy(), f"v{i}") for i, e in enumerate(select.selects[:wanted])]
+    chosen += [exp.alias_(e.unalias().copy(), n) for e, n in zip(select.selects, names, strict=False)]
     made = _with(select, rest, chosen or [exp.alias_(exp.true(), FLAG)])
 
     def outside(node: exp.Expr) -> exp.Expr:
@@ -63,36 +67,49 @@ def rows(query: exp.Query, alias: str, wanted: int) -> Inner:
     return Inner(made, alias, exp.and_(*[t.copy().transform(outside) for t in tied]))
 
 
-def found(query: exp.Query, alias: str, wanted: int) -> Inner:
+def found(query: exp.Query, alias: str, names: Sequence[str]) -> Inner:
     """Each tie and value once, with the flag: for a left join that tells what is there."""
-    made, ties = _tied_rows(query, wanted)
-    names = [exp.column(n, "r") for n in made.named_selects]
-    once = exp.select(*names, exp.alias_(exp.true(), FLAG)).distinct().from_(made.subquery("r"))
+    made, ties = _tied_rows(query, names)
+    chosen = [exp.column(n, "r") for n in made.named_selects]
+    once = exp.select(*chosen, exp.alias_(exp.true(), FLAG)).distinct().from_(made.subquery("r"))
     return _joined(once, ties, alias)
 
 
 def facts(query: exp.Query, alias: str) -> Inner:
     """What NOT IN wants to know of the other side: nothing is in it, a NULL is in it; by ties if there are any."""
-    made, ties = _tied_rows(query, 1)
-    keys = [exp.column(f"e{i}", "r") for i in range(len(ties))]
-    told = exp.select(*keys, "COUNT(*) = 0 AS is_empty", "COUNT(*) > COUNT(r.v0) AS has_null").from_(
+    made, ties = _tied_rows(query, [VALUE])
+    keys = [exp.column(_tie_name(i), "r") for i in range(len(ties))]
+    told = exp.select(*keys, "COUNT(*) = 0 AS is_empty", "COUNT(*) > COUNT(r.value) AS has_null").from_(
         made.subquery("r")
     )
     return _joined(told.group_by(*[k.copy() for k in keys]) if keys else told, ties, alias)
 
 
-def value(query: exp.Query, alias: str) -> tuple[Inner, exp.Expr]:
-    """A scalar subquery by its ties, and its value where nothing is found: NULL, but for a COUNT."""
+def value(query: exp.Query, alias: str) -> tuple[Inner, exp.Expr | None]:
+    """A scalar subquery by its ties, and its value where nothing is found; None if there may be many."""
     select = query if isinstance(query, exp.Select) else None
     is_group = select is not None and not select.args.get("group") and bool(aggregates(select))
     if select is not None and is_group and not select.args.get("having"):
-        made, ties = _tied_rows(query, 1)
+        made, ties = _tied_rows(query, [VALUE])
         flagged = made.select(exp.alias_(exp.true(), FLAG))
         return _joined(flagged, ties, alias), _of_nothing(select.selects[0].unalias())
-    made, ties = _tied_rows(query, 1)
-    keys = [exp.column(f"e{i}", "r") for i in range(len(ties))]
-    one = exp.select(*keys, exp.alias_(_only("r"), "v0")).from_(made.subquery("r"))
-    return _joined(one.group_by(*[k.copy() for k in keys]) if keys else one, ties, alias), exp.null()
+    made, ties = _tied_rows(query, [VALUE])
+    keys = [exp.column(_tie_name(i), "r") for i in range(len(ties))]
+    first = exp.func("FIRST", exp.column(VALUE, "r"), dialect="spark")
+    one = exp.select(*keys, exp.alias_(first, VALUE), f"COUNT(*) > 1 AS {MANY}").from_(made.subquery("r"))
+    return _joined(one.group_by(*[k.copy() for k in keys]) if keys else one, ties, alias), None
+
+
+def lateral(query: exp.Query, alias: str, names: Sequence[str]) -> tuple[Inner, bool]:
+    """The rows of a LATERAL subquery to join, and whether a row that meets none still has one: of NULLs."""
+    if not isinstance(query, exp.Select) or query.args.get("distinct"):
+        raise NotMaintained(Reason.LATERAL)
+    if not aggregates(query) and not query.args.get("group"):
+        return rows(query, alias, names), False
+    of_nothing = [_of_nothing(item.unalias()) for item in query.selects]
+    if query.args.get("group") or query.args.get("having") or any(e != exp.null() for e in of_nothing):
+        raise NotMaintained(Reason.LATERAL)
+    return _joined(*_tied_rows(query, names), alias), True
 
 
 def is_one_row(query: exp.Query) -> bool:
@@ -104,45 +121,40 @@ def is_one_row(query: exp.Query) -> bool:
     return bool(aggregates(query))
 
 
-def _only(table: str) -> exp.Expr:
-    """The only value of a group; it is an error if there are more."""
-    many = exp.func(
-        "RAISE_ERROR", exp.Literal.string("a subquery that stands for one value has several rows")
-    )
-    first = exp.func("FIRST", exp.column("v0", table), dialect="spark")
-    return exp.func(
-        "IF", exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)), many, first
-    )
-
-
-def _named(query: exp.Query, wanted: int) -> exp.Query:
-    """The query with its first columns called v0, v1."""
+def _named(query: exp.Query, wanted: Sequence[str]) -> exp.Query:
+    """The query with its first columns called as wanted."""
     width = len(query.named_selects)
-    names = [exp.to_identifier(f"v{i}") for i in range(width)]
+    names = [exp.to_identifier(n) for n in (*wanted, *(f"rest{i}" for i in range(width - len(wanted))))]
     inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("r"), columns=names))
-    chosen: list[exp.Expr] = [exp.column(f"v{i}", "r") for i in range(wanted)]
+    chosen: list[exp.Expr] = [exp.column(n, "r") for n in wanted]
     return exp.select(*(chosen or [exp.alias_(exp.true(), FLAG)])).from_(inner)
 
 
-def _tied_rows(query: exp.Query, wanted: int) -> tuple[exp.Select, list[_Tie]]:
-    """The rows of a subquery with what its ties compare as e0, e1 and its first columns as v0, v1."""
+def _tied_rows(query: exp.Query, names: Sequence[str]) -> tuple[exp.Select, list[_Tie]]:
+    """The rows of a subquery with what its ties compare, and its first columns by these names."""
     if not free_columns(query):
-        named = _named(query, wanted)
+        named = _named(query, names)
         assert isinstance(named, exp.Select)
         return named, []
     select = _plain(query)
     rest, tied = _split(select)
     ties = [_tie(t, own_sources(select)) for t in tied]
-    chosen = [exp.alias_(t.inside.copy(), f"e{i}") for i, t in enumerate(ties)]
-    chosen += [exp.alias_(e.unalias().copy(), f"v{i}") for i, e in enumerate(select.selects[:wanted])]
+    chosen = [exp.alias_(t.inside.copy(), _tie_name(i)) for i, t in enumerate(ties)]
+    chosen += [exp.alias_(e.unalias().copy(), n) for e, n in zip(select.selects, names, strict=False)]
     made = _with(select, rest, chosen)
     if select.args.get("group") or aggregates(select):
         made = made.group_by(*[t.inside.copy() for t in ties])
     return made, ties
 
 
+def _tie_name(number: int) -> str:
+    return f"tie__{number}"
+
+
 def _joined(query: exp.Select, ties: Sequence[_Tie], alias: str) -> Inner:
-    same = [t.kind(this=t.outside.copy(), expression=exp.column(f"e{i}", alias)) for i, t in enumerate(ties)]
+    same = [
+        t.kind(this=t.outside.copy(), expression=exp.column(_tie_name(i), alias)) for i, t in enumerate(ties)
+    ]
     return Inner(query, alias, exp.and_(*same) if same else None)
 
 

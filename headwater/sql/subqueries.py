@@ -17,7 +17,11 @@ from headwater.plan.nodes import Alias, Filter, Join, JoinKind, Plan
 from headwater.plan.push import conjuncts
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.sql.free_columns import free_columns, has_subquery
-from headwater.sql.inner_query import FLAG, Inner, facts, found, is_one_row, rows, value
+from headwater.sql.inner_query import FLAG, MANY, VALUE, Inner, facts, found, is_one_row, rows, value
+
+_SEVERAL = exp.func(
+    "RAISE_ERROR", exp.Literal.string("a subquery that stands for one value has several rows")
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Subqueries:
         match inside:
             case exp.Exists() if free_columns(_query(inside.this)):
                 kind = JoinKind.ANTI if negated else JoinKind.SEMI
-                return self._attached(rows(_query(inside.this), self._alias(), 0), kind).to(plan)
+                return self._attached(rows(_query(inside.this), self._alias(), ()), kind).to(plan)
             case exp.In() if inside.args.get("query") and not has_subquery(inside.this):
                 return self._met_in(plan, inside, negated=negated)
         attached, met = self.lifted(condition)
@@ -84,8 +88,9 @@ class Subqueries:
 
     def _met_in(self, plan: Plan, node: exp.In, *, negated: bool) -> Plan:
         query, values = _query(node.args["query"]), _values(node)
-        made = rows(query, self._alias(), len(values))
-        pairs = [(v, made.column(f"v{i}")) for i, v in enumerate(values)]
+        names = [f"{VALUE}{i}" for i in range(len(values))]
+        made = rows(query, self._alias(), names)
+        pairs = [(v, made.column(n)) for v, n in zip(values, names, strict=True)]
         same: list[exp.Expr] = [exp.EQ(this=v.copy(), expression=c) for v, c in pairs]
         if not negated:
             return self._attached(made, JoinKind.SEMI, *same).to(plan)
@@ -106,15 +111,15 @@ class Subqueries:
             made = Inner(counted, self._alias())
             attached.append(self._attached(made, JoinKind.INNER))
             return made.column("is_there")
-        made = found(query, self._alias(), 0)
+        made = found(query, self._alias(), ())
         attached.append(self._attached(made, JoinKind.LEFT))
         return exp.paren(exp.not_(_is_null(made.column(FLAG))))
 
     def _in(self, node: exp.In, attached: list[Attached]) -> exp.Expr:
         """TRUE if it is there, else FALSE; as in Spark, a NULL leaves nothing open where no condition is asked."""
         query, value = _query(node.args["query"]), _value(node)
-        made = found(query, self._alias(), 1)
-        same = exp.EQ(this=value.copy(), expression=made.column("v0"))
+        made = found(query, self._alias(), [VALUE])
+        same = exp.EQ(this=value.copy(), expression=made.column(VALUE))
         attached.append(self._attached(made, JoinKind.LEFT, same))
         return exp.paren(exp.not_(_is_null(made.column(FLAG))))
 
@@ -137,10 +142,13 @@ class Subqueries:
             return made.column(name)
         made, of_nothing = value(query, self._alias())
         attached.append(self._attached(made, JoinKind.LEFT if made.condition is not None else JoinKind.INNER))
+        if of_nothing is None:
+            # Only a row that asks for the value minds that there are several.
+            return exp.func("IF", made.column(MANY), _SEVERAL.copy(), made.column(VALUE))
         if isinstance(of_nothing, exp.Null):
-            return made.column("v0")
+            return made.column(VALUE)
         missing = _is_null(made.column(FLAG))
-        return exp.paren(exp.case().when(missing, of_nothing).else_(made.column("v0")))
+        return exp.paren(exp.case().when(missing, of_nothing).else_(made.column(VALUE)))
 
     def _attached(self, inner: Inner, kind: JoinKind, *conditions: exp.Expr) -> Attached:
         parts = [*([inner.condition] if inner.condition is not None else []), *conditions]

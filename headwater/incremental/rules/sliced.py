@@ -97,7 +97,7 @@ def _touched(tree: Tree, changed: Collection[str], target: str) -> Statement | N
             return None
         scans = {s.alias: s for s in tree.scans}
         # Rows on the way count as they were and as they are.
-        stops = [scans[alias] for alias in _stops(scan.alias, path)]
+        stops = [scans[link.end] for link in path]
         forms = [(Version.OLD, Version.CHANGE) if s.relation in changed else (Version.OLD,) for s in stops]
         for versions in itertools.product(*forms):
             query, inputs = _reached(tree, scan, path, list(zip(stops, versions, strict=True)))
@@ -105,14 +105,6 @@ def _touched(tree: Tree, changed: Collection[str], target: str) -> Statement | N
             read.update(dict.fromkeys(inputs))
     values = exp.select(exp.column(VALUE)).distinct().from_(union_all(parts).subquery("c"))
     return Statement(target, values, tuple(read))
-
-
-def _stops(alias: str, path: tuple[Link, ...]) -> list[str]:
-    stops = []
-    for link in path:
-        alias = link.other if link.one == alias else link.one
-        stops.append(alias)
-    return stops
 
 
 def _reached(
@@ -128,7 +120,7 @@ def _reached(
             name, restriction = f"{there.alias}__change", None
         else:
             name = f"{there.alias}__near_{way}"
-            restriction = _restriction(link, alias, there.alias, before)
+            restriction = _restriction(link, before)
         inputs.append(Input(name, there.relation, version, there.columns, restriction))
         table = exp.alias_(view(name), there.alias, table=True)
         query = query.join(table, on=link.condition.copy())
@@ -137,7 +129,7 @@ def _reached(
     return query.select(exp.alias_(column, VALUE)), inputs
 
 
-def _restriction(link: Link, here: str, there: str, view_here: str) -> Restriction | None:
+def _restriction(link: Link, view_here: str) -> Restriction | None:
     """A link that is an equality lets only its values be read; what only changed now is read besides."""
     condition = link.condition.unnest()
     if not isinstance(condition, exp.EQ):
@@ -145,9 +137,9 @@ def _restriction(link: Link, here: str, there: str, view_here: str) -> Restricti
     sides = {
         side.table: side for side in (condition.this, condition.expression) if isinstance(side, exp.Column)
     }
-    if set(sides) != {here, there}:
+    if set(sides) != {link.start, link.end}:
         return None
-    return Restriction(sides[there].name, view_here, sides[here].name)
+    return Restriction(sides[link.end].name, view_here, sides[link.start].name)
 
 
 def _run(

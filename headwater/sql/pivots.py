@@ -1,0 +1,122 @@
+"""PIVOT and UNPIVOT are written out: the first groups and puts each value's aggregate in a column, the second stacks.
+
+SELECT * FROM sales PIVOT (SUM(total) FOR kind IN ('a', 'b'))
+becomes
+SELECT * FROM (SELECT day, SUM(total) FILTER (WHERE kind <=> 'a') AS a, ... FROM sales GROUP BY day)
+
+Spark gives NULL, also for a COUNT, where a group has no row of the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.sql.calls import calls_in, is_count
+from headwater.sql.functions.trees import WrongCall
+
+NamesOf = Callable[[exp.Query], list[str]]
+"""Tells the columns of a query that is not bound yet."""
+
+
+def write_out_pivots(query: exp.Query, names_of: NamesOf) -> None:
+    """Replace the sources of a query that are turned by PIVOT or UNPIVOT."""
+    for source in list(query.find_all(exp.Table, exp.Subquery)):
+        for pivot in source.args.get("pivots") or []:
+            bare = source.copy()
+            bare.set("pivots", None)
+            if isinstance(bare, exp.Subquery) and not bare.alias:
+                bare.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted")))
+            everything = exp.select("*").from_(bare)
+            if query.args.get("with_"):
+                everything.set("with_", query.args["with_"].copy())
+            turned = _Turned(pivot, bare, names_of(everything))
+            made = turned.stacked() if pivot.args.get("unpivot") else turned.grouped()
+            alias = pivot.alias or source.alias_or_name or "pivoted"
+            source.replace(made.subquery(alias, copy=False))
+
+
+@dataclass(frozen=True)
+class _Turned:
+    """A source, what turns it, and its columns."""
+
+    pivot: exp.Pivot
+    source: exp.Expr
+    names: list[str]
+
+    @property
+    def field(self) -> exp.In:
+        """FOR ... IN (...)."""
+        found = self.pivot.args["fields"]
+        if len(found) != 1 or not isinstance(found[0], exp.In):
+            raise WrongCall(
+                "PIVOT takes one FOR ... IN (...)",
+                "Give several columns as a tuple: FOR (a, b) IN ((1, 2)).",
+                self.pivot,
+            )
+        return found[0]
+
+    def rest(self, used: set[str]) -> list[exp.Column]:
+        """The columns that nothing is done to."""
+        return [exp.column(name) for name in self.names if name.lower() not in used]
+
+    def grouped(self) -> exp.Select:
+        """PIVOT."""
+        by = _parts(self.field.this)
+        measures = self.pivot.expressions
+        used = {c.name.lower() for e in (*by, *measures) for c in e.find_all(exp.Column)}
+        keys = self.rest(used)
+        made = exp.select(*keys).from_(self.source)
+        names = iter(self.pivot.args["columns"])
+        for value in self.field.expressions:
+            same = zip(by, _parts(value.unalias()), strict=True)
+            condition = exp.and_(*[exp.NullSafeEQ(this=b.copy(), expression=v.copy()) for b, v in same])
+            for measure in measures:
+                name = next(names).name or "_".join(part.name for part in _parts(value.unalias()))
+                made = made.select(exp.alias_(_where(measure.unalias(), condition), name, quoted=True))
+        return made.group_by(*[key.copy() for key in keys]) if keys else made
+
+    def stacked(self) -> exp.Select:
+        """UNPIVOT."""
+        values = [part.name for part in _parts(self.pivot.expressions[0])]
+        rows = [(_parts(item.unalias()), item.alias) for item in self.field.expressions]
+        used = {column.name.lower() for parts, _ in rows for column in parts}
+        cells: list[exp.Expr] = [exp.Literal.number(len(rows))]
+        for parts, alias in rows:
+            cells += [exp.Literal.string(alias or "_".join(part.name for part in parts))]
+            cells += [part.copy() for part in parts]
+        stack = exp.Lateral(
+            this=exp.Anonymous(this="STACK", expressions=cells),
+            view=True,
+            alias=exp.TableAlias(
+                this=exp.to_identifier("stacked"),
+                columns=[exp.to_identifier(name) for name in (self.field.this.name, *values)],
+            ),
+        )
+        names = [exp.column(name, "stacked") for name in (self.field.this.name, *values)]
+        made = exp.select(*self.rest(used), *names).from_(self.source)
+        made.append("laterals", stack)
+        if self.pivot.args.get("include_nulls"):
+            return made
+        known = [exp.not_(exp.Is(this=name.copy(), expression=exp.null())) for name in names[1:]]
+        return made.where(exp.or_(*known))
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    whole = node.unnest()
+    return list(whole.expressions) if isinstance(whole, exp.Tuple) else [whole]
+
+
+def _where(measure: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    """An aggregate over the rows that meet a condition; NULL if none does."""
+    made = measure.copy()
+    for call in calls_in([made]):
+        few = exp.Filter(this=call.copy(), expression=exp.Where(this=condition.copy()))
+        made = few if call is made else made
+        call.replace(few)
+    if not any(is_count(node) for node in measure.walk()):
+        return made
+    some = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition.copy()))
+    return exp.case().when(exp.GT(this=some, expression=exp.Literal.number(0)), made)
