@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from headwater.api import Headwater as Headwater
+    from headwater.api import open as open
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """`headwater.open` and `headwater.Headwater`; importing headwater alone needs no Spark."""
+    if name in ("open", "Headwater"):
+        import headwater.api
+
+        return getattr(headwater.api, name)
+    raise AttributeError(f"module 'headwater' has no attribute {name!r}")
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:

@@ -11,13 +11,15 @@ from headwater.cli.render import OnceView
 from headwater.cli.run import script_of
 from headwater.cli.stop import Stop
 from headwater.errors import UsageError
-from headwater.runtime.inspect import drop_state, explain_script, verify_state
+from headwater.runtime.inspect import analyze_state, drop_state, explain_script, verify_state
 
 
 def inspect_command(given: argparse.Namespace) -> int:
     """Run the command that was typed and return its exit code."""
     match given.command:
         case "explain":
+            if given.state is not None:
+                return analyze(given.state, given.file, given.sql)
             return explain(given.file, given.sql)
         case "verify":
             return verify(given.state)
@@ -31,6 +33,17 @@ def explain(file: Path | None, sql: str | None) -> int:
         raise UsageError("explain takes a FILE or -e SQL, not both", hint="Leave one of them out.")
     text, name = script_of(file, sql)
     print(explain_script(text, file=name))
+    return 0
+
+
+def analyze(state: Path, file: Path | None, sql: str | None) -> int:
+    """EXPLAIN ANALYZE of every view of a saved pipeline."""
+    if file is not None or sql is not None:
+        raise UsageError("explain takes SQL or --state DIR, not both", hint="Leave one of them out.")
+    view = OnceView(sys.stdout, sys.stderr, "table")
+    with Stop(), closing(view):
+        said = analyze_state(state, listener=view)
+    print(said)
     return 0
 
 

@@ -52,6 +52,8 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     explain = commands.add_parser("explain", help="print the plans and the SQL that maintain the views")
     explain.add_argument("file", type=Path, nargs="?", metavar="FILE", help="the SQL file")
     explain.add_argument("-e", dest="sql", metavar="SQL", help="SQL text instead of a file")
+    text = "of a pipeline instead: also what is stored and what the last step of each view cost"
+    explain.add_argument("--state", type=Path, metavar="DIR", help=text)
 
 
 def _add_verify_and_drop(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -28,9 +28,8 @@ def run_command(given: argparse.Namespace) -> int:
     form = getattr(given, "format", None)
     text, file = script_of(given.file, getattr(given, "sql", None))
     if given.once:
-        once(text, file, state=given.state, form=form or "table")
-    else:
-        forever(text, file, state=given.state, form=form)
+        return once(text, file, state=given.state, form=form or "table")
+    forever(text, file, state=given.state, form=form)
     return 0
 
 
@@ -59,13 +58,17 @@ def read_file(file: Path) -> str:
         raise UsageError(f"{file} is not UTF-8 text", detail=f"Byte {failed.start}.", hint=hint) from failed
 
 
-def once(text: str, file: str, *, state: Path | None, form: str) -> None:
-    """Process what is committed now, then write the rows of every SELECT."""
+def once(text: str, file: str, *, state: Path | None, form: str) -> int:
+    """Process what is committed now, then write the rows of every SELECT; 1 if VERIFY finds a difference."""
     view = OnceView(sys.stdout, sys.stderr, form)
     with Stop() as stop, closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
         view.open(pipeline)
         pipeline.run_once()
+        answers = pipeline.asked()
         view.finish()
+        for answer in answers:
+            view.say(answer.text)
+    return int(any(answer.is_bad for answer in answers))
 
 
 def forever(text: str, file: str, *, state: Path | None, form: str | None) -> None:
@@ -106,8 +109,14 @@ def follow(
     view.open(pipeline)
     stop.gently()
     until: float | None = None
+    target = pipeline.now() if pipeline.program.questions else None
     while stop.asked is None and (until is None or now() < until):
         pipeline.step(wait=WAIT_SECONDS)
         watch()
+        if target is not None and pipeline.has_reached(target):
+            # Asked of what was there when the script was started, and answered once.
+            target = None
+            for answer in pipeline.asked():
+                view.say(answer.text)
         if until is None and seconds is not None and view.shown:
             until = now() + seconds

@@ -15,7 +15,7 @@ from headwater.runtime.hidden import Hidden
 from headwater.runtime.history import histories
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.naming import named, own_name, relation_of, written_out
-from headwater.runtime.program import Program, SinkNode
+from headwater.runtime.program import Program, Question, SinkNode
 from headwater.runtime.recomputing import notes_on_recompute
 from headwater.runtime.results import add_result
 from headwater.runtime.scope import Scope
@@ -39,6 +39,7 @@ class Compiler:
     scope: Scope
     settings: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
 
     def take(self, statement: sql.Statement) -> None:
         """Carry out one statement."""
@@ -76,10 +77,11 @@ class Compiler:
             case sql.Describe():
                 relation = relation_of(self.scope, statement.name, statement.place)
                 self.said.append(answers.describe(relation, self.scope.types(relation)))
+            case sql.Verify() | sql.Analyze():
+                self.questions.append(self._question(statement))
             case _:
                 raise SqlError(
                     f"{type(statement).__name__.upper()} is not a statement of a script",
-                    hint="On the command line, headwater verify --state DIR recomputes and compares.",
                     place=statement.place,
                 )
 
@@ -97,7 +99,19 @@ class Compiler:
             dict(scope.results),
             tuple(scope.sinks),
             tuple(self.said),
+            tuple(self.questions),
         )
+
+    def _question(self, statement: sql.Verify | sql.Analyze) -> Question:
+        """A question about a result; what is no result has nothing to be asked."""
+        relation = relation_of(self.scope, statement.name, statement.place)
+        if relation.name not in self.scope.results:
+            raise SqlError(
+                f'"{statement.name}" is a {relation.kind}: its rows are what its source says',
+                hint="Name a view.",
+                place=statement.place,
+            )
+        return Question("truth" if isinstance(statement, sql.Verify) else "cost", relation.name)
 
     def _explain(self, statement: sql.Explain) -> str:
         """Compile the statement aside, print it, and leave nothing of it behind."""

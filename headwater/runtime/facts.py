@@ -31,6 +31,16 @@ class BatchDone:
         return None if self.committed_at is None else max(0.0, self.done_at - self.committed_at)
 
 
+class Silent:
+    """Hears everything and says nothing."""
+
+    def report(self, report: Report) -> None:
+        """Nobody looks on."""
+
+    def batch(self, done: BatchDone) -> None:
+        """Nobody looks on."""
+
+
 class Listener(Protocol):
     """Someone who looks on. Both calls must be quick: the wheel waits for them."""
 

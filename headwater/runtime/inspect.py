@@ -11,16 +11,17 @@ from pathlib import Path
 from headwater.errors import StateError
 from headwater.runtime.answers import explain
 from headwater.runtime.compile import compile_script
+from headwater.runtime.costs import CostModel
 from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, source_context
-from headwater.runtime.facts import BatchDone, Listener
+from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hidden import Hidden
-from headwater.runtime.open import lock, open_engine, with_name
-from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.open import open_engine, with_name
+from headwater.runtime.pipeline import COSTS, Pipeline
 from headwater.runtime.program import Program
-from headwater.runtime.progress import Progress
+from headwater.runtime.progress import Progress, lock
+from headwater.runtime.questions import analyzed
 from headwater.runtime.verify import Difference, verify
-from headwater.sources.base import Report
 from headwater.spark.engine import Engine
 from headwater.sql.script import parse_script
 
@@ -38,25 +39,25 @@ OURS = (
 """What a pipeline keeps in its folder; whatever else lies there is the user's."""
 
 
-class _Silent:
-    """Hears everything and says nothing."""
-
-    def report(self, report: Report) -> None:
-        """Nobody looks on."""
-
-    def batch(self, done: BatchDone) -> None:
-        """Nobody looks on."""
-
-
 def explain_script(text: str, *, file: str) -> str:
     """Plan, strategies and maintaining SQL of every view, INSERT and SELECT of a script, and its own answers."""
     script, hidden = parse_script(text, file), Hidden()
     with hidden.watching(), tempfile.TemporaryDirectory() as folder:
         check_declared(script, hidden)
-        engine = open_engine("explain", Path(folder), _Silent())
+        engine = open_engine("explain", Path(folder), Silent())
         program = compile_script(script, engine, hidden=hidden)
     explained = [explain(result, program.views, program.tables) for result in program.results.values()]
     return "\n\n".join((*program.answers, *explained))
+
+
+def analyze_state(state: Path, *, listener: Listener) -> str:
+    """EXPLAIN ANALYZE of every result of a saved pipeline: what is stored, and what its last step cost."""
+    with _saved(state, listener) as (program, _, progress):
+        states = {name: saved.state for name, saved in progress.relations.items()}
+        costs = CostModel()
+        if (known := progress.text(COSTS)) is not None:
+            costs.take_text(known)
+        return "\n\n".join(analyzed(program, name, states, costs.last) for name in program.results)
 
 
 def verify_state(state: Path, *, listener: Listener) -> list[Difference]:

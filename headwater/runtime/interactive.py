@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
-from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors import HeadwaterError
 from headwater.runtime.compile import compile_script
 from headwater.runtime.declarations import Script
 from headwater.runtime.either_way import check_tables
@@ -20,9 +20,11 @@ from headwater.runtime.hidden import Hidden
 from headwater.runtime.open import HOME, open_engine, open_script, spark_jars
 from headwater.runtime.pipeline import Pipeline
 from headwater.spark.engine import Engine
-from headwater.spark.session import running_cores, running_jars
+from headwater.spark.session import refuse_late_jars, running_cores
 
 __all__ = ["Interactive", "busy_cores", "folder_of", "remove_unused", "running_cores"]
+
+_RESTART = "Restart the kernel, and declare this table before the first cell that runs something."
 
 
 class _Late:
@@ -55,7 +57,7 @@ class Interactive:
         hidden = Hidden()
         with hidden.watching():
             check_tables(script.statements, hidden)
-        self._refuse_late_jars(script, listener)
+        refuse_late_jars(spark_jars(list(script.statements), listener), _RESTART)
         said = {"name": name, "script": script.text, "file": file}
         jars = spark_jars(list(script.declared), listener)
         pipeline = open_script(list(script.statements), said, state=None, listener=listener, jars=jars)
@@ -83,17 +85,6 @@ class Interactive:
             self._beside = opened[0].spark.newSession()
         return self._beside
 
-    def _refuse_late_jars(self, script: Script, listener: Listener) -> None:
-        """Spark takes packages only when it starts."""
-        there = running_jars()
-        missing = [] if there is None else [j for j in _jars(script, listener) if str(j) not in there]
-        if missing:
-            raise ServiceError(
-                "Spark runs already, without the packages that this needs",
-                detail=f"Missing is {missing[0].name}. Spark takes packages only when it starts.",
-                hint="Restart the kernel, and declare this table before the first cell that runs something.",
-            )
-
 
 def folder_of(name: str) -> Path:
     """Where the pipeline of a name keeps its State."""
@@ -116,7 +107,3 @@ def busy_cores(pipeline: Pipeline) -> int:
         infos = [tracker.getStageInfo(stage) for stage in stages]
         busy += sum(info.numActiveTasks for info in infos if info is not None)
     return busy
-
-
-def _jars(script: Script, listener: Listener) -> list[Path]:
-    return spark_jars(list(script.statements), listener)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from headwater.errors import StateError, placed
 from headwater.incremental.change_plan import sums_relation
@@ -18,9 +19,9 @@ from headwater.runtime.ends import by_source, open_ends
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Discreet, Hidden
 from headwater.runtime.leftovers import forget_unread, former_program
-from headwater.runtime.pipeline import Pipeline, fingerprints
-from headwater.runtime.program import Program
-from headwater.runtime.progress import Progress, state_folder
+from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.program import Program, fingerprints
+from headwater.runtime.progress import Progress, lock, state_folder
 from headwater.schema import Schema
 from headwater.services.artifacts import fetch
 from headwater.services.class_archive import archive_options
@@ -30,7 +31,13 @@ from headwater.sources.base import Report
 from headwater.sources.registry import SOURCE_TYPES
 from headwater.spark.engine import Engine
 from headwater.spark.lake import SparkLake
-from headwater.spark.session import open_session, own_session, spark_classes
+from headwater.spark.session import (
+    borrowed_session,
+    open_session,
+    own_session,
+    refuse_late_jars,
+    spark_classes,
+)
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
 from headwater.tables.state import State, remove_unnamed
@@ -52,29 +59,30 @@ def open_script(
     state: Path | None,
     listener: Listener,
     jars: Sequence[Path] = (),
+    spark: SparkSession | None = None,
 ) -> Pipeline:
-    """As `open_pipeline`, for statements that were read before.
+    """As `open_pipeline`, for statements that were read before; on a session of the caller's own if one is given.
 
-    `said` is kept: the pipeline's name, the text from which the statements can be read again, and its file.
-    If Spark has to be started, it gets these jars too.
+    `said` is kept: the pipeline's name, the text from which the statements can be read again, and its file. If Spark
+    has to be started, it gets these jars too.
     """
     name, text = said["name"], said["script"]
-    # Spark is another process, and may have another working folder.
-    folder, hidden = (state or HOME / name).absolute(), Hidden()
+    folder, hidden = (state or HOME / name).absolute(), Hidden()  # Spark may have another working folder
     listener = Discreet(listener, hidden)
     with hidden.watching(), ExitStack() as closing:
         check_declared(script, hidden)
         lock(folder, closing)
         needed = list(dict.fromkeys([*spark_jars(script, listener), *jars]))
-        engine = open_engine(name, folder / "work", listener, jars=needed)
-        engine = replace(engine, spark=own_session(engine.spark, closing))
+        if spark is None:
+            engine = open_engine(name, folder / "work", listener, jars=needed)
+            engine = replace(engine, spark=own_session(engine.spark, closing))
+        else:
+            engine = borrowed_engine(spark, folder / "work", jars=needed)
         program = with_name(compile_script(script, engine, hidden=hidden), name)
         progress = Progress(folder)
         closing.callback(progress.close)
         folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
-        # Before the first batch is done no relation is kept: only the text tells whether it was edited.
-        if progress.planned_batch > progress.batch_id == 0 and progress.text("script") != text:
-            raise _interrupted(progress, "the script")
+        _refuse_edit_of_the_first(progress, text)
         former = former_program(progress, engine, hidden) if progress.text("script") != text else None
         if progress.text("script") is None:
             progress.keep_texts(said)  # before anything is made at the source, so that drop can find it
@@ -121,17 +129,10 @@ def open_engine(name: str, folder: Path, listener: Listener, *, jars: Sequence[P
     return Engine(session, folder)
 
 
-def lock(folder: Path, closing: ExitStack) -> None:
-    """One process at a time works on a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = closing.enter_context((folder / "lock").open("w"))
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StateError(
-            f'the state in "{folder}" is in use by another process',
-            hint="Stop the other process, or give this one another --state folder.",
-        ) from None
+def borrowed_engine(spark: SparkSession, folder: Path, *, jars: Sequence[Path] = ()) -> Engine:
+    """Spark of the caller's own."""
+    refuse_late_jars(jars, "Start Spark with them in spark.jars.")
+    return Engine(borrowed_session(spark), folder)
 
 
 def _resumed(
@@ -172,6 +173,12 @@ def _resumed(
         compactor=compactor,
         closing=ExitStack(),
     )
+
+
+def _refuse_edit_of_the_first(progress: Progress, text: str) -> None:
+    """Before the first batch is done no relation is kept: only the text tells whether it was edited."""
+    if progress.planned_batch > progress.batch_id == 0 and progress.text("script") != text:
+        raise _interrupted(progress, "the script")
 
 
 def _refuse_edit_in_between(program: Program, progress: Progress, kept: Mapping[str, State]) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from headwater.log.events import Delivery, Events, Messages
 from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.chronicle import Chronicle
+from headwater.runtime.clock import Clock
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.costs import CostModel
 from headwater.runtime.decode import Decoder
@@ -28,8 +29,9 @@ from headwater.runtime.ends import Ends
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
 from headwater.runtime.hidden import Hidden
-from headwater.runtime.program import Program, TableNode
+from headwater.runtime.program import Program, Question, TableNode, fingerprints
 from headwater.runtime.progress import Progress, Saved
+from headwater.runtime.questions import Answer, answer
 from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
 from headwater.schema import Schema
@@ -94,13 +96,22 @@ class Pipeline:
         frame = self.engine.query(f"SELECT * FROM `{relation}__shown`", {f"{relation}__shown": state})
         return frame.limit(limit).toArrow()
 
+    def asked(self) -> list[Answer]:
+        """The answers to VERIFY and EXPLAIN ANALYZE, at the present cut."""
+        return [self.answer(question) for question in self.program.questions]
+
+    def answer(self, question: Question) -> Answer:
+        """The answer to one question, at the present cut."""
+        with self.hidden.watching(), told(question.result, self.folder):
+            return answer(question, self.program, self.engine, self.states, self.costs.last)
+
     def step(self, *, wait: float = 0.0) -> BatchDone | None:
         """Do one batch if there is one within `wait` seconds; None if nothing was to be done."""
         with self.hidden.watching(), told(self.name, self.folder):
             return self._step(wait)
 
     def _step(self, wait: float) -> BatchDone | None:
-        clock = _Clock()
+        clock = Clock()
         if self._chronicle.is_due():
             return self._batch({}, self.progress.cut, None, clock)
         repeat = self.progress.planned_cut if self.progress.planned_batch > self.progress.batch_id else None
@@ -152,7 +163,7 @@ class Pipeline:
             self.ends.commit(cut)
 
     def _batch(
-        self, deliveries: Mapping[str, Delivery], cut: Cut, filled: set[str] | None, clock: _Clock
+        self, deliveries: Mapping[str, Delivery], cut: Cut, filled: set[str] | None, clock: Clock
     ) -> BatchDone:
         """One batch, with the views that are computed from nothing; None if it only lets go what is not kept."""
         fill = filled or set()
@@ -271,30 +282,7 @@ class Pipeline:
             run.path.unlink(missing_ok=True)
 
 
-def fingerprints(program: Program) -> dict[str, str]:
-    """What each stored relation was made from; partial sums share it with their view."""
-    known = {name: table.fingerprint for name, table in program.tables.items()}
-    for name, view in program.views.items():
-        known[name] = view.fingerprint
-        if view.sums_schema is not None:
-            known[sums_relation(name)] = view.fingerprint
-    return known
-
-
 def _committed(deliveries: Mapping[str, Delivery]) -> float | None:
     """When the last of some transactions was committed."""
     moments = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
     return max(moments, default=None)
-
-
-class _Clock:
-    """Seconds by stop of the way."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stop(self, name: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - begin

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from headwater.incremental.block import Block
+from headwater.incremental.change_plan import sums_relation
 from headwater.incremental.differentiate import Maintained
 from headwater.plan.nodes import Plan
 from headwater.schema import Column, Schema
@@ -85,6 +86,14 @@ class SinkNode:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What only a pipeline that runs can answer: is a result true, what did its last step cost."""
+
+    about: Literal["truth", "cost"]
+    result: str
+
+
+@dataclass(frozen=True)
 class Program:
     """Everything a script declares."""
 
@@ -95,11 +104,23 @@ class Program:
     sinks: tuple[SinkNode, ...]
     answers: tuple[str, ...] = ()
     """What EXPLAIN, SHOW and DESCRIBE said, in order."""
+    questions: tuple[Question, ...] = ()
+    """What was asked of the running pipeline, in order."""
 
     @property
     def queries(self) -> tuple[str, ...]:
         """The live SELECTs in order."""
         return tuple(r.name for r in self.results.values() if r.kind == "query")
+
+
+def fingerprints(program: Program) -> dict[str, str]:
+    """What each stored relation was made from; partial sums share it with their view."""
+    known = {name: table.fingerprint for name, table in program.tables.items()}
+    for name, view in program.views.items():
+        known[name] = view.fingerprint
+        if view.sums_schema is not None:
+            known[sums_relation(name)] = view.fingerprint
+    return known
 
 
 def sums_schema(node: Maintained, schemas: Mapping[str, str]) -> Schema | None:

@@ -7,10 +7,12 @@ a crash the very same batch is done again.
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -130,6 +132,19 @@ class Progress:
             where = state_folder(self.folder, name)
             state = State(name, schema_from_json(json.loads(schema)), where, tuple(runs.get(name, ())))
             yield name, Saved(fingerprint, state)
+
+
+def lock(folder: Path, closing: ExitStack) -> None:
+    """One process at a time works on a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = closing.enter_context((folder / "lock").open("w"))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StateError(
+            f'the state in "{folder}" is in use by another process',
+            hint="Stop the other process, or give this one another --state folder.",
+        ) from None
 
 
 def state_folder(folder: Path, relation: str) -> Path:

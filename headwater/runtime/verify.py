@@ -29,8 +29,10 @@ class Difference:
     detail: str
 
 
-def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> list[Difference]:
-    """All differences between the saved results and the same queries run from nothing on the saved tables."""
+def verify(
+    program: Program, engine: Engine, states: Mapping[str, State], *, only: str | None = None
+) -> list[Difference]:
+    """The differences between saved results, or one of them, and their queries run from nothing on the saved tables."""
     found: list[Difference] = []
     truth: dict[str, DataFrame] = {}
     for name in program.tables:
@@ -39,9 +41,12 @@ def verify(program: Program, engine: Engine, states: Mapping[str, State]) -> lis
     for result in program.results.values():
         with told(result.name, engine.folder.parent):
             truth[result.name] = recomputed(result, engine, truth)
+            if only not in (None, result.name):
+                continue
             saved = engine.bag(states[result.name])
             found += [Difference(result.name, line) for line in differences(truth[result.name], saved)]
-    for node in program.views.values():
+    nodes = program.views if only is None else program.results[only].nodes
+    for node in (program.views[name] for name in nodes):
         with told(node.name, engine.folder.parent):
             found += [Difference(sums_relation(node.name), line) for line in _sums(node, engine, states)]
     return found

@@ -15,6 +15,7 @@ import pyspark
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from headwater.errors import ServiceError
 from headwater.spark.lake import settings_at_start
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -99,10 +100,31 @@ def own_session(session: SparkSession, closing: ExitStack) -> SparkSession:
     return session.newSession()
 
 
+def borrowed_session(session: SparkSession) -> SparkSession:
+    """A session beside one of somebody else's, on the same Spark: our settings and views stay out of it."""
+    beside = session.newSession()
+    for key, value in SETTINGS.items():
+        if beside.conf.isModifiable(key):
+            beside.conf.set(key, value)
+    return beside
+
+
 def running_cores() -> int | None:
     """The cores of this process's Spark; None before it was started."""
     context = SparkContext._active_spark_context
     return None if context is None else context.defaultParallelism
+
+
+def refuse_late_jars(needed: Sequence[Path], hint: str) -> None:
+    """Raise if Spark was started without some jars: it takes packages only then."""
+    there = running_jars()
+    missing = [] if there is None else [jar for jar in needed if str(jar) not in there]
+    if missing:
+        raise ServiceError(
+            "Spark runs already, without the packages that this needs",
+            detail=f"Missing is {missing[0].name}. Spark takes packages only when it starts.",
+            hint=hint,
+        )
 
 
 def running_jars() -> list[str] | None:

@@ -14,6 +14,7 @@ from headwater.sql.refusals import refusal, unknown
 from headwater.sql.secrets import kept
 from headwater.sql.session import parse_describe, parse_drop, parse_show, parse_use
 from headwater.sql.statements import (
+    Analyze,
     CreateView,
     Explain,
     InsertInto,
@@ -103,8 +104,12 @@ def _insert(cursor: Cursor, pieces: Pieces) -> InsertInto:
     return InsertInto(target, query, tuple(columns), place=cursor.place(), text=cursor.text)
 
 
-def _explain(cursor: Cursor, pieces: Pieces) -> Explain:
+def _explain(cursor: Cursor, pieces: Pieces) -> Explain | Analyze:
     cursor.expect("EXPLAIN")
+    if cursor.takes("ANALYZE"):
+        name = cursor.relation("a view name")
+        cursor.expect_end("EXPLAIN ANALYZE takes the name of a view.")
+        return Analyze(name, place=cursor.place(), text=cursor.text)
     cursor.takes("PLAN", "FOR")
     if cursor.token is None:
         raise cursor.expected("a statement to explain", "Write EXPLAIN SELECT ...")

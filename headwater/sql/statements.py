@@ -145,6 +145,13 @@ class Explain(Statement):
 
 
 @dataclass(frozen=True)
+class Analyze(Statement):
+    """EXPLAIN ANALYZE: how a view is kept, and what its last step cost."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Verify(Statement):
     """VERIFY: recompute a view and compare."""
 

@@ -27,7 +27,7 @@ Told = tuple[str, str, tuple[str, ...]]
 
 def with_names_of_its_own(page: Page, owner: str) -> Page:
     """The page with its tables called `owner_table`, so that all pages fit into one pipeline."""
-    script = page.script
+    script, owner = page.script, owner.replace("-", "_")
     for name in page.tables:
         script = re.sub(rf"\b{name}\b", f"{owner}_{name}", script)
     tables = {f"{owner}_{name}": table for name, table in page.tables.items()}
