@@ -63,8 +63,7 @@ def open_script(
 ) -> Pipeline:
     """As `open_pipeline`, for statements that were read before; on a session of the caller's own if one is given.
 
-    `said` is kept: the pipeline's name, the text from which the statements can be read again, and its file. If Spark
-    has to be started, it gets these jars too.
+    `said` is kept: the pipeline's name, the text to read the statements from again, its file. `jars` are for Spark.
     """
     name, text = said["name"], said["script"]
     folder, hidden = (state or HOME / name).absolute(), Hidden()  # Spark may have another working folder
