@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.sql.calls import calls_in, is_count
-from headwater.sql.functions.trees import WrongCall
+from headwater.sql.functions.trees import WrongCall, call
 
 NamesOf = Callable[[exp.Query], list[str]]
 """Tells the columns of a query that is not bound yet."""
@@ -83,12 +83,14 @@ class _Turned:
         values = [part.name for part in _parts(self.pivot.expressions[0])]
         rows = [(_parts(item.unalias()), item.alias) for item in self.field.expressions]
         used = {column.name.lower() for parts, _ in rows for column in parts}
-        cells: list[exp.Expr] = [exp.Literal.number(len(rows))]
+        # An array makes its rows of one type, as UNPIVOT does.
+        made_rows: list[exp.Expr] = []
         for parts, alias in rows:
-            cells += [exp.Literal.string(alias or "_".join(part.name for part in parts))]
-            cells += [part.copy() for part in parts]
+            cells = [exp.Literal.string(alias or "_".join(part.name for part in parts)), *parts]
+            fields = [(exp.Literal.string(f"c{i}"), cell.copy()) for i, cell in enumerate(cells)]
+            made_rows.append(call("NAMED_STRUCT", *[part for field in fields for part in field]))
         stack = exp.Lateral(
-            this=exp.Anonymous(this="STACK", expressions=cells),
+            this=exp.Inline(this=call("ARRAY", *made_rows)),
             view=True,
             alias=exp.TableAlias(
                 this=exp.to_identifier("stacked"),
@@ -112,10 +114,10 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 def _where(measure: exp.Expr, condition: exp.Expr) -> exp.Expr:
     """An aggregate over the rows that meet a condition; NULL if none does."""
     made = measure.copy()
-    for call in calls_in([made]):
-        few = exp.Filter(this=call.copy(), expression=exp.Where(this=condition.copy()))
-        made = few if call is made else made
-        call.replace(few)
+    for found in calls_in([made]):
+        few = exp.Filter(this=found.copy(), expression=exp.Where(this=condition.copy()))
+        made = few if found is made else made
+        found.replace(few)
     if not any(is_count(node) for node in measure.walk()):
         return made
     some = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition.copy()))
