@@ -87,7 +87,7 @@ class Engine:
             guard = plan.guard if plan.guard is not None and plan.guard.target == statement.target else None
             if guard is not None and not _holds(guard, made):
                 return self.run(guard.otherwise, before, first=first, names=names)
-        return Ran(results, self._read)
+        return Ran(results, dict(self._read))
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
         """The types Spark gives the columns of a query over relations of these schemas."""
@@ -131,7 +131,11 @@ class Engine:
     ) -> tuple[bool, DataFrame]:
         """Make the views a statement reads; tell whether all of them are small."""
         local: dict[str, pa.Table] = {}
+        ready: set[str] = set()
         for wanted in statement.inputs:
+            # A view of that name may still be there from the last step, with other rows.
+            assert wanted.restriction is None or wanted.restriction.by in ready, wanted
+            ready.add(wanted.view)
             made = self._input(wanted, before, results, local)
             self._count(wanted, before, made)
             if isinstance(made, pa.Table):

@@ -65,7 +65,7 @@ def _plan(
         stored = sums_relation(block.name)
         keys = block.group.keys
         restriction = Restriction(keys[0], added, keys[0]) if keys else None
-        read.insert(0, Input(stored, stored, Version.SUMS, restriction=restriction))
+        read.append(Input(stored, stored, Version.SUMS, restriction=restriction))
     emitting = Statement(change_view(block.name), _emitted(block, measures, is_first=is_first), tuple(read))
     return ChangePlan(strategy_of(block), (adding, emitting), sums=added)
 

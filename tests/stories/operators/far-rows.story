@@ -20,7 +20,8 @@
   SELECT a.id, RANK() OVER (PARTITION BY a.k ORDER BY a.x) AS by_k, COUNT(*) OVER (PARTITION BY a.x) AS by_x FROM a;
 
 $ explain two_windows
-two_windows when a changes: key-local
+two_windows__part1 when a changes: key-local
+two_windows when two_windows__part1 changes: key-local
 
 $ change a
 op | id | k    | x
@@ -52,6 +53,11 @@ op | k | n
 $ step
 
 $ rows none_or_same
+id | n
+1  | NULL
+2  | NULL
+3  | NULL
+4  | NULL
 
 $ change c
 op | k | big
@@ -78,6 +84,33 @@ op | k | big
 $ step
 
 $ rows above_window
+id | n | pairs
+1  | 5 | 4
+2  | 6 | 4
+3  | 6 | 2
 $ rows next_too
+k    | n
+1    | NULL
+1    | NULL
+2    | 5
+2    | 5
+3    | 6
+4    | NULL
+NULL | NULL
+NULL | NULL
 $ rows said_of_the_left
+id | n | big
+1  | 5 | NULL
+1  | 6 | NULL
+2  | 5 | NULL
+2  | 6 | NULL
+3  | 5 | NULL
+3  | 6 | 6
+4  | 5 | NULL
+4  | 6 | NULL
 $ rows the_one
+id | n
+1  | NULL
+2  | NULL
+3  | 6
+4  | NULL

@@ -36,16 +36,74 @@ op | k | n
 $ step
 
 $ rows turned
+k    | p_total | p_n  | other_total | other_n
+1    | 5       | 1    | 6           | 1
+2    | NULL    | 1    | NULL        | NULL
+NULL | NULL    | NULL | NULL        | NULL
 $ rows stacked
+id | s    | name | v
+1  | p    | ex   | 5
+1  | p    | k    | 1
+2  | q    | ex   | 6
+2  | q    | k    | 1
+3  | p    | k    | 2
+4  | NULL | ex   | 7
 $ rows with_nulls
+id | name | v
+1  | k    | 1
+1  | x    | 5
+2  | k    | 1
+2  | x    | 6
+3  | k    | 2
+3  | x    | NULL
+4  | k    | NULL
+4  | x    | 7
 $ rows above_all
+id
+3
+4
 $ rows like_any
+id
+1
 $ rows open_answer
+id | found
+1  | true
+2  | NULL
+3  | false
+4  | false
 $ rows doubled
+id | twice
+1  | 10
+2  | 12
+3  | NULL
+4  | 14
 $ rows pairs
+id | n
+1  | NULL
+2  | NULL
+3  | NULL
+4  | NULL
 $ rows largest
+id | m
+1  | 5
+2  | 5
+3  | NULL
+4  | NULL
 $ rows by_all
+k    | total
+1    | 11
+2    | NULL
+NULL | 7
 $ rows unnamed
+id | col
+1  | 1
+1  | 5
+2  | 1
+2  | 6
+3  | 2
+3  | NULL
+4  | 7
+4  | NULL
 
 $ change b
 op | k | n
@@ -61,7 +119,30 @@ op | id | k | s | x
 $ step
 
 $ changes turned
+op | k | p_total | p_n | other_total | other_n
+-  | 1 | 5       | 1   | 6           | 1
++  | 1 | 5       | 1   | NULL        | NULL
++  | 2 | NULL    | 1   | 6           | 1
+-  | 2 | NULL    | 1   | NULL        | NULL
 $ changes above_all
+op | id
++  | 2
+-  | 3
 $ changes open_answer
+op | id | found
+-  | 2  | NULL
++  | 2  | false
++  | 3  | NULL
+-  | 3  | false
 $ changes pairs
+op | id | n
++  | 1  | 9
+-  | 1  | NULL
 $ changes largest
+op | id | m
+-  | 1  | 5
++  | 1  | 9
++  | 2  | 3
+-  | 2  | 5
++  | 3  | 3
+-  | 3  | NULL

@@ -1,0 +1,142 @@
+"""`headwater.open`: pipelines in a Python program.
+
+Oracles: the page of the docs, literal rows, and a Spark session of the test's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import headwater
+from headwater.errors import HeadwaterError, SqlError, UsageError
+from headwater.services.java import java_home
+from headwater.sources.values import STORES, ValuesStore
+from headwater.spark.session import open_session
+
+pytestmark = pytest.mark.jvm
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+DECLARED = """
+CREATE TABLE orders (id INT, customer STRING, total INT, PRIMARY KEY (id) NOT ENFORCED)
+WITH ('connector' = 'values', 'name' = 'api');
+CREATE VIEW totals AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer;
+"""
+
+
+@pytest.fixture
+def store() -> Iterator[ValuesStore]:
+    """The orders; two are there."""
+    STORES["api"] = made = ValuesStore()
+    made.append({"orders": [order("+", 1, "ann", 10), order("+", 2, "bob", 7)]})
+    yield made
+    del STORES["api"]
+
+
+def order(sign: str, id_: int, customer: str, total: int) -> tuple[str, dict[str, object]]:
+    return sign, {"id": id_, "customer": customer, "total": total}
+
+
+def rows(frame: DataFrame | str) -> list[tuple[object, ...]]:
+    assert not isinstance(frame, str)
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def test_the_program_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    exec(program, {})
+    said = capsys.readouterr().out
+    assert "equal: totals is what its query gives" in said
+    assert re.search(r"ann\|\s*10\|\s*-", said) and re.search(r"ann\|\s*15\|\s*\+", said)
+    assert re.search(r"\|\s*15\|\n", said)
+
+
+def test_tables_changes_and_questions(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "api") as shop:
+        assert shop.sql(DECLARED) == ""
+        shop.run(once=True)
+        assert rows(shop.table("Totals")) == [("ann", 10), ("bob", 7)]
+        store.append({"orders": [order("u", 2, "bob", 9), order("+", 3, "cat", 1)]})
+        done = shop.step(wait=5)
+        assert done is not None and done.rows_read >= 2
+        assert rows(shop.changes("totals")) == [("bob", 7, "-"), ("bob", 9, "+"), ("cat", 1, "+")]
+        assert shop.step() is None
+        assert rows(shop.sql("SELECT COUNT(*), MAX(total) FROM totals")) == [(3, 10)]
+        assert rows(shop.table("orders")) == [(1, "ann", 10), (2, "bob", 9), (3, "cat", 1)]
+        assert shop.sql("VERIFY totals") == "equal: totals is what its query gives at this cut"
+        analyzed = shop.sql("EXPLAIN ANALYZE totals")
+        assert isinstance(analyzed, str)
+        assert re.search(r"last step: change plan \(linear\), \d+\.\d+ s", analyzed)
+        assert "rows that changed below: 3; rows read: totals__sums 1; rows written: 3" in analyzed
+        assert "totals" in str(shop.sql("SHOW VIEWS"))
+
+
+def test_more_is_said_later_and_the_folder_is_opened_again(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "api") as shop:
+        shop.sql(DECLARED)
+        shop.run(once=True)
+        shop.sql("CREATE VIEW most AS SELECT MAX(total) AS total FROM totals")
+        shop.run(once=True)
+        assert rows(shop.table("most")) == [(10,)]
+    with headwater.open(tmp_path / "api") as again:
+        assert rows(again.table("most")) == [(10,)], "nothing is said, so it is as it was"
+    store.append({"orders": [order("-", 1, "ann", 10)]})
+    with headwater.open(tmp_path / "api") as third:
+        third.sql(DECLARED)
+        third.run(once=True)
+        assert rows(third.table("totals")) == [("bob", 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("CREATE VIEW wrong AS SELECT nothing FROM orders", 'column "nothing" does not exist'),
+        ("SELECT 1 AS a; SHOW TABLES", "a SELECT stands before other statements"),
+        (
+            "CREATE VIEW fine AS SELECT id FROM orders; CREATE VIEW fine AS SELECT id FROM orders",
+            "is declared twice",
+        ),
+        ("VERIFY orders", "its rows are what its source says"),
+    ],
+)
+def test_a_mistake_changes_nothing(tmp_path: Path, store: ValuesStore, text: str, message: str) -> None:
+    with headwater.open(tmp_path / "api") as shop:
+        shop.sql(DECLARED)
+        with pytest.raises(SqlError, match=message):
+            shop.sql(text)
+        assert str(shop.sql("SHOW VIEWS")).split() == ["totals"]
+
+
+def test_what_is_not_kept_is_told(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "api") as shop:
+        with pytest.raises(UsageError, match="nothing is said yet"):
+            shop.step()
+        shop.sql(DECLARED)
+        with pytest.raises(UsageError, match='"totls" is not kept') as told:
+            shop.table("totls")
+        assert "orders, totals" in told.value.detail
+        with pytest.raises(HeadwaterError, match="is a table"):
+            shop.changes("orders")
+
+
+def test_a_session_of_the_users_own(tmp_path: Path, store: ValuesStore) -> None:
+    mine = open_session(java_home(), name="mine").newSession()
+    mine.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    mine.createDataFrame(
+        [("ann", "Bonn"), ("bob", "Kiel")], "customer string, city string"
+    ).createOrReplaceTempView("c")
+    with headwater.open(tmp_path / "api", spark=mine) as shop:
+        shop.sql(DECLARED)
+        shop.run(once=True)
+        joined = mine.table("c").join(shop.table("totals"), "customer")
+        assert rows(joined) == [("ann", "Bonn", 10), ("bob", "Kiel", 7)]
+    assert mine.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert [view.name for view in mine.catalog.listTables()] == ["c"]
+    assert isinstance(mine, SparkSession)
