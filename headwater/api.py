@@ -8,6 +8,7 @@ shop.table("totals").show()
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -15,6 +16,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.errors import SqlError, UsageError
 from headwater.runtime.beside import Beside
 from headwater.runtime.facts import BatchDone, Listener, Silent
+from headwater.runtime.functions import REGISTERED
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Result
 from headwater.schema import WEIGHT
@@ -65,6 +67,19 @@ class Headwater:
         answers = list(taken.answers)
         answers += [self._opened().answer(question).text for question in taken.questions]
         return "\n\n".join(answers) if taken.selected is None else self._selected(taken.selected)
+
+    def function(
+        self, function: Callable[..., object], name: str | None = None, *, returns: str | None = None
+    ) -> None:
+        """Let SQL call a function of this program, for which equal arguments always give an equal answer.
+
+        It is called with values or, if its parameters are annotated as `pyarrow.Array`, with whole columns.
+        """
+        path = f"{function.__module__}.{function.__qualname__}"
+        REGISTERED[path] = function
+        kind = f" RETURNS {returns}" if returns is not None else ""
+        called = name or function.__name__
+        self.sql(f"CREATE OR REPLACE FUNCTION {called} AS '{path}' LANGUAGE PYTHON{kind} DETERMINISTIC")
 
     def table(self, name: str) -> DataFrame:
         """The rows of a table or view at the present cut. Read them before the next step, which may tidy them away."""

@@ -11,6 +11,7 @@ from headwater.options import read_options
 from headwater.runtime import answers
 from headwater.runtime.catalogs import create_catalog, drop_catalog, use
 from headwater.runtime.dead_letters import declare_dead_letters, parks_messages
+from headwater.runtime.functions import create_function, drop_function
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.history import histories
 from headwater.runtime.metadata import metadata_of
@@ -56,6 +57,8 @@ class Compiler:
                 _table(self.scope, statement)
             case sql.CreateCatalog():
                 create_catalog(self.scope, statement)
+            case sql.CreateFunction():
+                create_function(self.scope, statement)
             case sql.Use():
                 use(self.scope, statement)
             case sql.CreateView():
@@ -217,6 +220,9 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
 def _drop(scope: Scope, statement: sql.Drop) -> None:
     if statement.kind == "catalog":
         drop_catalog(scope, statement)
+        return
+    if statement.kind == "function":
+        drop_function(scope, statement)
         return
     name = own_name(scope, statement.name, statement.place)
     if scope.catalog.find(name) is None and statement.if_exists:

@@ -11,7 +11,7 @@ from headwater.runtime.uses import Named, uses
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
 
-Declaration = Named | sql.Use | sql.Set
+Declaration = Named | sql.CreateFunction | sql.Use | sql.Set
 Running = sql.Select | sql.InsertInto | sql.StatementSet
 
 KINDS: dict[type[Named], str] = {
@@ -83,6 +83,10 @@ class Declarations:
         own: list[sql.Statement] = []
         for statement in script:
             match statement:
+                case sql.Drop(kind="function"):
+                    declared = _without_function(declared, statement)
+                case sql.CreateFunction():
+                    _declare_function(declared, statement)
                 case sql.Drop():
                     declared = _without(declared, statement)
                 case sql.CreateTable() | sql.CreateView() | sql.CreateCatalog():
@@ -135,6 +139,31 @@ def _declare(declared: list[Declaration], statement: Named, fresh: Sequence[Decl
     if any(uses(statement, other) for other in behind):
         moved: list[Declaration] = [statement, *_readers(statement, behind)]
         declared[:] = [s for s in declared if not any(s is one for one in moved)] + moved
+
+
+def _declare_function(declared: list[Declaration], statement: sql.CreateFunction) -> None:
+    """Put a function in the place of the former one of its name, else at the end."""
+    places = [i for i, s in enumerate(declared) if _is_function(s, statement.name)]
+    if not places:
+        declared.append(statement)
+    elif not statement.if_not_exists:
+        declared[places[0]] = statement
+
+
+def _without_function(declared: list[Declaration], drop: sql.Drop) -> list[Declaration]:
+    kept = [s for s in declared if not _is_function(s, drop.name)]
+    if len(kept) == len(declared) and not drop.if_exists:
+        known = [s.name for s in declared if isinstance(s, sql.CreateFunction)]
+        raise SqlError(
+            f'there is no function "{drop.name}"',
+            hint=nearest_hint(drop.name, known, "functions"),
+            place=drop.place,
+        )
+    return kept
+
+
+def _is_function(statement: Declaration, name: str) -> bool:
+    return isinstance(statement, sql.CreateFunction) and statement.name.lower() == name.lower()
 
 
 def _readers(statement: Named, behind: Sequence[Named]) -> list[Named]:

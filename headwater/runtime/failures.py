@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PythonException
 
 from headwater.errors import HeadwaterError, SqlError, StateError
 
@@ -25,6 +25,8 @@ def told(relation: str, folder: Path) -> Iterator[None]:
     """While a relation is computed from the State in a folder: whatever breaks is one of our errors."""
     try:
         yield
+    except PythonException as problem:
+        raise _of_function(relation, str(problem)) from problem
     except PySparkException as problem:
         is_lost = (problem.getCondition() or "").startswith(("PATH_NOT_FOUND", "FAILED_READ_FILE"))
         raise (_of_state if is_lost else _of_value)(relation, _said(problem)) from problem
@@ -65,6 +67,16 @@ def _of_value(relation: str, said: str) -> HeadwaterError:
         f'"{relation}" cannot be computed',
         detail=said,
         hint="Let the query take such values (try_divide, try_cast, NULLIF, a WHERE), then start again.",
+    )
+
+
+def _of_function(relation: str, trace: str) -> HeadwaterError:
+    """A function of the user's raised; the last line of its trace says what."""
+    raised = [line for line in trace.splitlines() if re.match(r"[\w.]+: ", line)]
+    return SqlError(
+        f'a Python function raised while "{relation}" was computed',
+        detail=raised[-1] if raised else trace.strip().splitlines()[-1],
+        hint="Let the function take such values, or the query leave them out, then start again.",
     )
 
 

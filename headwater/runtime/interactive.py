@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, SqlError
 from headwater.runtime.compile import compile_script
 from headwater.runtime.declarations import Script
 from headwater.runtime.either_way import check_tables
@@ -21,6 +21,7 @@ from headwater.runtime.open import HOME, open_engine, open_script, spark_jars
 from headwater.runtime.pipeline import Pipeline
 from headwater.spark.engine import Engine
 from headwater.spark.session import refuse_late_jars, running_cores
+from headwater.sql import statements as sql
 
 __all__ = ["Interactive", "busy_cores", "folder_of", "remove_unused", "running_cores"]
 
@@ -45,6 +46,7 @@ class Interactive:
 
     def answers(self, script: Script, listener: Listener) -> tuple[str, ...]:
         """Compile a script and run nothing: what SHOW, DESCRIBE and EXPLAIN say."""
+        _refuse_questions(script)
         hidden = Hidden()
         with hidden.watching(), tempfile.TemporaryDirectory() as folder:
             check_tables(script.statements, hidden)
@@ -54,6 +56,7 @@ class Interactive:
 
     def open(self, script: Script, name: str, *, file: str, listener: Listener) -> Pipeline:
         """The pipeline of a script, in a session of its own."""
+        _refuse_questions(script)
         hidden = Hidden()
         with hidden.watching():
             check_tables(script.statements, hidden)
@@ -84,6 +87,16 @@ class Interactive:
                 raise opened[0]
             self._beside = opened[0].spark.newSession()
         return self._beside
+
+
+def _refuse_questions(script: Script) -> None:
+    for statement in script.own:
+        if isinstance(statement, sql.Verify | sql.Analyze):
+            raise SqlError(
+                "a view is verified or analyzed where its pipeline runs",
+                hint="In a program: headwater.open(...).sql('VERIFY ...'); of a saved one: headwater verify --state DIR.",
+                place=statement.place,
+            )
 
 
 def folder_of(name: str) -> Path:

@@ -86,6 +86,17 @@ class SinkNode:
 
 
 @dataclass(frozen=True)
+class Function:
+    """A Python function that SQL may call, and what it was made from."""
+
+    name: str
+    path: str
+    type: str
+    is_deterministic: bool
+    source: str
+
+
+@dataclass(frozen=True)
 class Question:
     """What only a pipeline that runs can answer: is a result true, what did its last step cost."""
 

@@ -14,6 +14,7 @@ from headwater.incremental.differentiate import maintained
 from headwater.incremental.flatten import Cutter
 from headwater.plan.nodes import Alias, Item, Plan, Project, output
 from headwater.runtime.assign import check_assignable
+from headwater.runtime.functions import refuse_open_functions, used_functions
 from headwater.runtime.history import has_limits
 from headwater.runtime.program import Result, TableNode, ViewNode, fingerprint, near_schema, sums_schema
 from headwater.runtime.scope import Scope
@@ -33,6 +34,7 @@ def add_result(
     scope: Scope, statement: Asking, name: str, kind: Literal["view", "insert", "query"]
 ) -> Result:
     """Plan a query and keep its blocks; the result is called by `name`."""
+    refuse_open_functions(scope, statement)
     bound = bind(statement.query, scope.catalog, lambda node: place_of(node, statement))
     for read in bound.relations:
         scope.read_table(read, statement.place)
@@ -112,7 +114,10 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
         kept = schema if block.name == name else _schema(block.columns, analyse(query_of(block)), statement)
         core_types = analyse(rows_of(block)) if node.measures is not None else {}
         inputs = [scope.fingerprint(relation) for relation in block.inputs]
-        made_from = fingerprint("view", to_text(query_of(block)), kept.to_json(), *inputs)
+        query = query_of(block)
+        made_from = fingerprint(
+            "view", to_text(query), kept.to_json(), *inputs, *used_functions(scope, query)
+        )
         beside = sums_schema(node, core_types) or near_schema(block, scope.schemas())
         made = ViewNode(block.name, kept, node, made_from, beside)
         scope.views[block.name] = made

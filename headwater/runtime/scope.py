@@ -14,7 +14,7 @@ from headwater.plan.walk import table_name
 from headwater.runtime.declared import check_source, read_declared
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.metadata import metadata_of
-from headwater.runtime.program import Result, SinkNode, TableNode, ViewNode, fingerprint
+from headwater.runtime.program import Function, Result, SinkNode, TableNode, ViewNode, fingerprint
 from headwater.schema import Column, Schema
 from headwater.sources.base import CatalogType, SourceTable
 from headwater.sources.registry import source_type
@@ -57,6 +57,8 @@ class Scope:
     registered: dict[str, Registered] = field(default_factory=dict)
     outside: set[str] = field(default_factory=set)
     """Relations that are tables of a registered catalog, and that a statement named."""
+    functions: dict[str, Function] = field(default_factory=dict)
+    """Python functions by name, in lower case."""
 
     @property
     def asks(self) -> bool:
@@ -78,6 +80,7 @@ class Scope:
             self.session.copy(),
             dict(self.registered),
             set(self.outside),
+            dict(self.functions),
         )
 
     def forget(self, name: str) -> None:

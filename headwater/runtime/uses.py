@@ -55,7 +55,7 @@ def _names(statement: sql.Statement) -> Iterator[Parts]:
                 yield from _names(one)
         case sql.Explain():
             yield from _names(statement.statement)
-        case sql.Describe() | sql.Verify():
+        case sql.Describe() | sql.Verify() | sql.Analyze():
             yield parts_of(statement.name)
 
 

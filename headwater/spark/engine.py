@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
-from headwater.changes.change_set import ChangeSet, Files, Rows
+from headwater.changes.change_set import ChangeSet, Files
 from headwater.incremental.change_plan import ChangePlan, Guard, Input, Statement, Version
 from headwater.incremental.weights import bag
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema, arrow_schema
+from headwater.spark.frames import frame_of
 from headwater.spark.plain_maps import have_fixed_values, without_generated_code
+from headwater.spark.python_functions import add_function
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of, type_text
 from headwater.tables import slices
@@ -99,6 +102,10 @@ class Engine:
         if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
             without_generated_code(self.spark)
         return types
+
+    def add_function(self, name: str, function: Callable[..., Any], kind: str) -> None:
+        """Let SQL call a Python function that takes Arrow arrays and gives one of a type."""
+        add_function(self.spark, name, function, kind)
 
     def query(self, text: str, views: Mapping[str, State]) -> DataFrame:
         """A plain query over the rows that are true in the given States."""
@@ -237,21 +244,7 @@ class Engine:
 
     def frame(self, changes: ChangeSet) -> DataFrame:
         """The weighted rows of a change set, whatever it is made of."""
-        struct = struct_of(changes.schema, weighted=True)
-        frames = []
-        for part in changes.parts:
-            if isinstance(part, Rows):
-                frames.append(self.spark.createDataFrame(part.table.combine_chunks()).to(struct))
-                continue
-            read = self.spark.read.schema(struct).parquet(*map(str, part.paths)) if part.paths else None
-            if read is not None:
-                frames.append(
-                    read.withColumn(WEIGHT, (-read[WEIGHT]).cast("tinyint")) if part.negated else read
-                )
-        whole = frames[0] if frames else self.spark.createDataFrame([], struct)
-        for other in frames[1:]:
-            whole = whole.unionAll(other)
-        return whole
+        return frame_of(self.spark, changes)
 
     def local(self, schema: Schema, rows: pa.Table) -> DataFrame:
         """Rows of a relation that are in memory, as a frame."""

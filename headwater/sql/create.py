@@ -1,4 +1,4 @@
-"""CREATE TABLE, CREATE VIEW and CREATE CATALOG."""
+"""CREATE TABLE, CREATE VIEW, CREATE CATALOG and CREATE FUNCTION."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from headwater.sql.cursor import Cursor
 from headwater.sql.like import parse_like
 from headwater.sql.queries import parse_query
 from headwater.sql.secrets import kept
-from headwater.sql.statements import CreateCatalog, CreateTable, CreateView
+from headwater.sql.statements import CreateCatalog, CreateFunction, CreateTable, CreateView
+from headwater.sql.types import parse_type
 
-_KINDS = "Use CREATE TABLE, CREATE VIEW, CREATE MATERIALIZED VIEW or CREATE CATALOG."
+_KINDS = "Use CREATE TABLE, CREATE VIEW, CREATE MATERIALIZED VIEW, CREATE CATALOG or CREATE FUNCTION."
 
 
-def parse_create(cursor: Cursor) -> CreateTable | CreateView | CreateCatalog:
-    """CREATE [OR REPLACE] [TEMPORARY] TABLE, or [MATERIALIZED] VIEW, or CATALOG."""
+def parse_create(cursor: Cursor) -> CreateTable | CreateView | CreateCatalog | CreateFunction:
+    """CREATE [OR REPLACE] [TEMPORARY] TABLE, or [MATERIALIZED] VIEW, or CATALOG, or FUNCTION."""
     cursor.expect("CREATE")
     if cursor.takes("CATALOG"):
         return _catalog(cursor)
     or_replace = cursor.takes("OR", "REPLACE")
     temporary = cursor.takes("TEMPORARY") or cursor.takes("TEMP")
+    if cursor.takes("FUNCTION") or (temporary and cursor.takes("SYSTEM", "FUNCTION")):
+        return _function(cursor, or_replace=or_replace)
     materialized = cursor.takes("MATERIALIZED")
     if cursor.takes("VIEW"):
         return _view(cursor, or_replace=or_replace, temporary=temporary, materialized=materialized)
     token = cursor.token
     if materialized or not cursor.takes("TABLE"):
-        words = ("TABLE", "VIEW", "MATERIALIZED", "CATALOG")
+        words = ("TABLE", "VIEW", "MATERIALIZED", "CATALOG", "FUNCTION")
         near = nearest(token.raw, words) if token and token.upper else None
         hint = f"Did you mean {near}?" if near else _KINDS
         raise cursor.expected("VIEW" if materialized else "TABLE or VIEW", hint)
@@ -51,6 +54,26 @@ def _if_not_exists(cursor: Cursor) -> bool:
         cursor.expect("IF", "NOT", "EXISTS")
         return True
     return False
+
+
+def _function(cursor: Cursor, *, or_replace: bool) -> CreateFunction:
+    if_not_exists = _if_not_exists(cursor)
+    name = cursor.identifier("a function name")
+    cursor.expect("AS", hint=f"Write CREATE FUNCTION {name} AS 'module.function' LANGUAGE PYTHON.")
+    path = cursor.string("the path of a function")
+    token = cursor.token
+    if cursor.takes("LANGUAGE") and not cursor.takes("PYTHON"):
+        raise cursor.error(
+            "only functions of Python can be created", hint="Write LANGUAGE PYTHON.", token=token
+        )
+    returns = parse_type(cursor) if cursor.takes("RETURNS") else None
+    deterministic = cursor.takes("DETERMINISTIC")
+    cursor.expect_end(
+        "Behind the path may stand LANGUAGE PYTHON, RETURNS type and DETERMINISTIC, in this order."
+    )
+    return CreateFunction(
+        name, path, returns, deterministic, if_not_exists, or_replace, place=cursor.place(), text=cursor.text
+    )
 
 
 def _view(cursor: Cursor, *, or_replace: bool, temporary: bool, materialized: bool) -> CreateView:

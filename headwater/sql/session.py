@@ -75,14 +75,19 @@ def parse_use(cursor: Cursor) -> Use:
 
 
 def parse_drop(cursor: Cursor) -> Drop:
-    """DROP TABLE, VIEW or CATALOG [IF EXISTS] name."""
+    """DROP TABLE, VIEW, FUNCTION or CATALOG [IF EXISTS] name."""
     cursor.expect("DROP")
     if cursor.takes("CATALOG"):
         if_exists = cursor.takes("IF", "EXISTS")
         catalog = cursor.identifier("a catalog name")
         cursor.expect_end("Drop one at a time.")
         return Drop("catalog", catalog, if_exists, place=cursor.place(), text=cursor.text)
-    cursor.takes("TEMPORARY")
+    temporary = cursor.takes("TEMPORARY")
+    if cursor.takes("FUNCTION") or (temporary and cursor.takes("SYSTEM", "FUNCTION")):
+        if_exists = cursor.takes("IF", "EXISTS")
+        function = cursor.identifier("a function name")
+        cursor.expect_end("Drop one at a time.")
+        return Drop("function", function, if_exists, place=cursor.place(), text=cursor.text)
     materialized = cursor.takes("MATERIALIZED")
     kind: Literal["table", "view"] = "view" if cursor.sees("VIEW") else "table"
     if not cursor.takes("VIEW") and (materialized or not cursor.takes("TABLE")):

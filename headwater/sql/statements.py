@@ -102,6 +102,19 @@ class Use(Statement):
 
 
 @dataclass(frozen=True)
+class CreateFunction(Statement):
+    """CREATE FUNCTION name AS 'module.function' LANGUAGE PYTHON."""
+
+    name: str
+    path: str
+    returns: str | None = None
+    """The type of its values; None: what the function itself says."""
+    deterministic: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
+
+
+@dataclass(frozen=True)
 class CreateView(Statement):
     """CREATE [MATERIALIZED] VIEW; `columns` rename those of the query if there are any."""
 
@@ -197,9 +210,9 @@ class Describe(Statement):
 
 @dataclass(frozen=True)
 class Drop(Statement):
-    """DROP TABLE, DROP VIEW or DROP CATALOG."""
+    """DROP TABLE, DROP VIEW, DROP FUNCTION or DROP CATALOG."""
 
-    kind: Literal["table", "view", "catalog"]
+    kind: Literal["table", "view", "catalog", "function"]
     name: str
     if_exists: bool = False
 

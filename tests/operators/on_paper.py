@@ -5,9 +5,9 @@ It is right for whole numbers and texts, which is all the examples use; that it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from pyspark.sql import SparkSession
 from sqlglot import exp, parse_one
@@ -25,6 +25,9 @@ from headwater.sql.script import parse_script
 
 class PaperEngine(Engine):
     """Tells types and runs nothing."""
+
+    def add_function(self, name: str, function: Callable[..., Any], kind: str) -> None:
+        """Nothing is called."""
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
         """The types of a query's columns."""

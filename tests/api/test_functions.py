@@ -1,0 +1,119 @@
+"""Python functions in SQL. Oracles: the functions themselves, called by the test, and literal rows."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import headwater
+from headwater.errors import HeadwaterError, SqlError
+from headwater.sources.values import STORES, ValuesStore
+from tests.operators.on_paper import compile_on_paper
+
+TABLE = """
+CREATE TABLE words (id INT, word STRING, n INT, PRIMARY KEY (id) NOT ENFORCED)
+WITH ('connector' = 'values', 'name' = 'functions');
+"""
+
+
+def doubled(text: str | None) -> str | None:
+    return None if text is None else text + text
+
+
+def half(n: int) -> decimal.Decimal:
+    return decimal.Decimal(n) / 2
+
+
+def added(one: pa.Array, other: pa.Array) -> pa.Array:
+    return pc.add(one, other)
+
+
+@pytest.fixture
+def store() -> Iterator[ValuesStore]:
+    """Three words, one of them NULL."""
+    STORES["functions"] = made = ValuesStore()
+    rows = [(1, "ab", 3), (2, None, 4), (3, "<b>", 5)]
+    made.append({"words": [("+", {"id": i, "word": word, "n": n}) for i, word, n in rows]})
+    yield made
+    del STORES["functions"]
+
+
+@pytest.mark.jvm
+def test_functions_of_values_and_of_columns_are_maintained(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "functions") as hw:
+        hw.sql(f"{TABLE} CREATE FUNCTION doubled AS '{__name__}.doubled' LANGUAGE PYTHON DETERMINISTIC;")
+        hw.function(half)
+        hw.function(added, "plus", returns="INT")
+        hw.sql("CREATE VIEW v AS SELECT id, doubled(word) AS word, half(n) AS h, plus(n, id) AS p FROM words")
+        hw.sql(
+            "CREATE VIEW by_word AS SELECT doubled(word) AS word, SUM(plus(n, n)) AS n FROM words GROUP BY 1"
+        )
+        hw.run(once=True)
+        assert sorted(map(tuple, hw.table("v").collect())) == [
+            (1, "abab", decimal.Decimal("1.5"), 4),
+            (2, None, decimal.Decimal(2), 6),
+            (3, "<b><b>", decimal.Decimal("2.5"), 8),
+        ]
+        store.append({"words": [("u", {"id": 2, "word": "ab", "n": 10})]})
+        hw.run(once=True)
+        assert sorted(map(tuple, hw.table("by_word").collect())) == [("<b><b>", 10), ("abab", 26)]
+        assert str(hw.sql("VERIFY by_word")).startswith("equal")
+
+
+@pytest.mark.jvm
+def test_what_a_function_raises_is_told_and_nothing_is_lost(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "functions") as hw:
+        hw.sql(f"{TABLE} CREATE FUNCTION esc AS 'html.escape' LANGUAGE PYTHON RETURNS STRING DETERMINISTIC;")
+        hw.sql("CREATE VIEW v AS SELECT id, esc(word) AS word FROM words")
+        with pytest.raises(HeadwaterError) as told:
+            hw.run(once=True)
+        assert "'NoneType' object has no attribute 'replace'" in f"{told.value.message} {told.value.detail}"
+        hw.sql("DROP VIEW v; CREATE VIEW v AS SELECT id, esc(word) AS word FROM words WHERE word IS NOT NULL")
+        hw.run(once=True)
+        assert sorted(map(tuple, hw.table("v").collect())) == [(1, "ab"), (3, "&lt;b&gt;")]
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("CREATE FUNCTION f AS 'nothing.here' LANGUAGE PYTHON", "module 'nothing' cannot be imported"),
+        ("CREATE FUNCTION f AS 'html.escpe' LANGUAGE PYTHON", "module 'html' has no function 'escpe'"),
+        ("CREATE FUNCTION f AS 'escape' LANGUAGE PYTHON", "'escape' names no module"),
+        ("CREATE FUNCTION f AS 'html.escape' LANGUAGE PYTHON", "what 'html.escape' returns is not known"),
+        ("CREATE FUNCTION f AS 'os.sep' LANGUAGE PYTHON RETURNS INT", "'os.sep' is no function"),
+        ("CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA", "only functions of Python can be created"),
+        ("DROP FUNCTION f", 'function "f" does not exist'),
+    ],
+)
+def test_wrong_functions_are_told(script: str, message: str) -> None:
+    with pytest.raises(SqlError) as told:
+        compile_on_paper(script)
+    assert told.value.message == message
+    assert told.value.hint
+
+
+def test_a_function_that_promises_nothing_is_refused_in_a_view() -> None:
+    made = "CREATE FUNCTION f AS 'html.escape' LANGUAGE PYTHON RETURNS STRING;"
+    with pytest.raises(SqlError, match="f may give another answer each time") as told:
+        compile_on_paper(f"{TABLE}{made} CREATE VIEW v AS SELECT f(word) AS w FROM words;")
+    assert "DETERMINISTIC" in told.value.hint
+    promised = made.replace(";", " DETERMINISTIC;").replace("CREATE", "CREATE OR REPLACE")
+    assert compile_on_paper(f"{TABLE}{made}{promised} CREATE VIEW v AS SELECT f(word) AS w FROM words;").views
+
+
+def test_an_edited_function_makes_another_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = f"{TABLE} CREATE FUNCTION doubled AS '{__name__}.doubled' LANGUAGE PYTHON DETERMINISTIC; "
+    script += "CREATE VIEW v AS SELECT doubled(word) AS w FROM words;"
+    before = compile_on_paper(script).views["v"].fingerprint
+    assert compile_on_paper(script).views["v"].fingerprint == before
+
+    def edited(text: str | None) -> str | None:
+        return text
+
+    monkeypatch.setitem(globals(), "doubled", edited)
+    assert compile_on_paper(script).views["v"].fingerprint != before
