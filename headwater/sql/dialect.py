@@ -20,6 +20,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.sql.functions.syntax import FunctionSyntax
 from headwater.sql.functions.trees import WrongCall
+from headwater.sql.windowing import FORMS as WINDOWING
+from headwater.sql.windowing import Windowing, windowed
 
 
 class Unreadable(ParseError):
@@ -64,6 +66,64 @@ class HeadwaterParser(FunctionSyntax):
         if isinstance(found, exp.Func) and "start" not in found.meta:
             found.update_positions(name)
         return found
+
+    def _parse_table(self, *args: Any, **named: Any) -> exp.Expr | None:
+        """Also FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(at), INTERVAL '10' MINUTES)) and the like."""
+        words = [token.text.upper() for token in self._tokens[self._index : self._index + 3]]
+        if words[:2] != ["TABLE", "("] or len(words) < 3 or words[2] not in WINDOWING:
+            return super()._parse_table(*args, **named)
+        begin = self._tokens[self._index + 2]
+        self._advance(2)
+        try:
+            made = windowed(self._windowing())
+        except WrongCall as problem:
+            raise Unreadable(problem.message, begin.start, begin.end + 1, problem.hint) from None
+        self._match_r_paren()
+        alias = self._parse_table_alias() or exp.TableAlias(this=exp.to_identifier("windowed"))
+        return exp.Subquery(this=made, alias=alias)
+
+    def _windowing(self) -> Windowing:
+        """The call of a windowing function, from its name to its closing parenthesis."""
+        form = self._curr.text.upper()
+        self._advance()
+        self._match_l_paren()
+        self._named("DATA")
+        if not self._match(TokenType.TABLE):
+            raise WrongCall(f"{form} takes a table first", f"Write TABLE({WINDOWING[form]}).")
+        source = super()._parse_table(parse_partition=False)
+        keys = self._partition_keys()
+        self._match(TokenType.COMMA)
+        self._named("TIMECOL")
+        column = self._parse_id_var() if self._match_text_seq("DESCRIPTOR", "(") else None
+        if source is None or column is None or not self._match(TokenType.R_PAREN):
+            raise WrongCall(f"{form} takes DESCRIPTOR(column) second", f"Write TABLE({WINDOWING[form]}).")
+        intervals: list[exp.Expr] = []
+        while self._match(TokenType.COMMA):
+            self._named("SIZE", "SLIDE", "STEP", "GAP", "OFFSET")
+            interval = self._parse_disjunction()
+            intervals += [interval] if interval is not None else []
+        self._match_r_paren()
+        return Windowing(form, source, column.name, intervals, keys)
+
+    def _partition_keys(self) -> list[str]:
+        """The columns of PARTITION BY a, b or PARTITION BY (a, b), up to the next argument."""
+        found: list[str] = []
+        if not self._match(TokenType.PARTITION_BY):
+            return found
+        in_parentheses = bool(self._match(TokenType.L_PAREN))
+        while (name := self._parse_id_var()) is not None:
+            found.append(exp.to_identifier(name.name).sql(dialect="spark"))
+            behind = self._next.text.upper() if self._next else ""
+            if behind in ("DESCRIPTOR", "TIMECOL") or not self._match(TokenType.COMMA):
+                break
+        if in_parentheses:
+            self._match_r_paren()
+        return found
+
+    def _named(self, *names: str) -> None:
+        """Pass over the name of an argument: SIZE => INTERVAL '10' MINUTES."""
+        if self._curr and self._curr.text.upper() in names and self._next and self._next.text == "=>":
+            self._advance(2)
 
     def _warn_unsupported(self) -> None:
         # Asked before the library gives up and takes the text as an opaque command.

@@ -36,7 +36,7 @@ MISSING: Mapping[str, str] = {
     "COLLECT": "Use ARRAY_AGG, or COUNT(*) with GROUP BY the value: there is no type MULTISET.",
     "CURRENT_DATABASE": "Write the name itself.",
     "CURRENT_WATERMARK": "Leave it out: batches end at commits, nothing is late.",
-    "DESCRIPTOR": "Write the column itself; table functions that take descriptors are not here.",
+    "DESCRIPTOR": "It names the column of time in TABLE(TUMBLE(...)), TABLE(HOP(...)) and the like, nowhere else.",
     "GROUP_ID": "Use GROUPING_ID().",
     "INET_ATON": "Use SPLIT_INDEX(x, '.', 0) and so on.",
     "INET_NTOA": "Use CONCAT_WS('.', ...).",
