@@ -72,9 +72,23 @@ def _pushed_into(plan: Plan, condition: exp.Expr) -> Plan | None:
 
 
 def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    """The parts of a condition that AND joins."""
+    """The parts of a condition that all have to be true: those that AND joins, and what all sides of an OR ask for.
+
+    (a.k = b.k AND a.x = 1) OR (a.k = b.k AND b.y = 2)   asks for   a.k = b.k
+    """
     whole = condition.unnest()
-    return list(whole.flatten()) if isinstance(whole, exp.And) else [whole]
+    if isinstance(whole, exp.And):
+        return [part for one in whole.flatten() for part in conjuncts(one)]
+    return _factored(whole) if isinstance(whole, exp.Or) else [whole]
+
+
+def _factored(whole: exp.Or) -> list[exp.Expr]:
+    sides = [conjuncts(side) for side in whole.flatten()]
+    common = [part for part in sides[0] if all(part in side for side in sides[1:])]
+    if not common:
+        return [whole]
+    rests = [[part for part in side if part not in common] for side in sides]
+    return [*common, exp.or_(*[exp.and_(*rest) for rest in rests])] if all(rests) else common
 
 
 def _named(condition: exp.Expr) -> set[tuple[str, str]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from headwater.runtime.costs import Cost, Way
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.open import open_engine, open_pipeline
 from headwater.runtime.pipeline import Pipeline
@@ -33,8 +34,11 @@ pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 SCALE = 0.01
 
-RECOMPUTE: tuple[str, ...] = ("",)
-"""What 'headwater.recompute' is set to, one run each; nothing is set where it is empty."""
+RECOMPUTE = ("allow", "forbid")
+"""What 'headwater.recompute' is set to, one run each."""
+
+FEW = 4
+"""After a change of one row not more than this part of a table is read; tables of a few rows do not count."""
 
 FEWEST_MOVES = 2
 """In at least so many steps every result has to change, else the steps prove nothing about it."""
@@ -103,10 +107,13 @@ def test_every_view_equals_its_query_after_every_step(
         for number, step in enumerate(expected.steps):
             STORES[name].append(step.changes)
             watch.done.clear()
+            costs = dict(pipeline.costs.last)
             begin = time.perf_counter()
             pipeline.run_once()
             clock[f"step {number}" if number else "fill"] = time.perf_counter() - begin
             told.append(_check(pipeline, watch.done, expected.bags, number))
+        if recompute == "forbid":
+            _has_read_little(pipeline, costs)
     finally:
         pipeline.close()
         del STORES[name]
@@ -115,8 +122,7 @@ def test_every_view_equals_its_query_after_every_step(
 
 
 def _script(name: str, recompute: str) -> str:
-    settings = [f"SET 'pipeline.name' = '{name}';"]
-    settings += [f"SET 'headwater.recompute' = '{recompute}';"] if recompute else []
+    settings = [f"SET 'pipeline.name' = '{name}';", f"SET 'headwater.recompute' = '{recompute}';"]
     return "\n".join([*settings, declarations(), view_declarations(SCALE)])
 
 
@@ -148,6 +154,20 @@ def _check(
         told[name] = sum(s.count for s in sets)
     assert not wrong, f"after step {number}:\n" + "\n".join(wrong)
     return told
+
+
+def _has_read_little(pipeline: Pipeline, before: dict[str, Cost]) -> None:
+    """The last step changed one row: no view was computed from all rows of a table."""
+    done = {n: cost for n, cost in pipeline.costs.last.items() if cost is not before.get(n)}
+    assert len(done) > len(NAMES) / 2, "most queries read the table that changed"
+    much = [
+        f"{name} read {rows} rows of {table}, which has {pipeline.states[table].rows}"
+        for name, cost in done.items()
+        for table, rows in cost.read.items()
+        if table in KEYS and pipeline.states[table].rows >= 100 and FEW * rows > pipeline.states[table].rows
+    ]
+    assert not much, "\n".join(much)
+    assert {cost.way for cost in done.values()} == {Way.CHANGE}
 
 
 def _unequal_changes(wanted: Bag, said: Bag) -> list[str]:

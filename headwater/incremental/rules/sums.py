@@ -14,6 +14,7 @@ from sqlglot import exp, parse_one
 from headwater.incremental.change_plan import Analyse
 from headwater.incremental.weights import signed, weight
 from headwater.plan.nodes import Item
+from headwater.schema import WEIGHT
 
 ROW_COUNT = "n"
 """The partial sum that counts rows."""
@@ -95,9 +96,9 @@ def _has_inverse(measure: Measure) -> bool:
     if measure.kind == "count":
         return True
     if measure.argument_type.startswith("decimal"):
-        # Spark's unary minus rounds beyond 34 digits; an AVG needs room to be divided without rounding twice.
+        # An AVG needs room to be divided without rounding twice.
         precision, scale = _digits(measure.argument_type)
-        return precision <= 34 if measure.kind == "sum" else precision + scale <= 20
+        return measure.kind == "sum" or precision + scale <= 20
     return measure.argument_type in (*INTEGRAL, "bigint", "float", "double")
 
 
@@ -116,7 +117,7 @@ def partial_sums(measures: tuple[Measure, ...]) -> list[exp.Expr]:
         counted = exp.case().when(is_null, exp.Literal.number(0)).else_(weight())
         sums.append(exp.alias_(exp.func("SUM", counted), m.count))
         if m.kind != "count":
-            sums.append(exp.alias_(exp.func("SUM", signed(_addend(m))), m.sum))
+            sums.append(exp.alias_(exp.func("SUM", _signed(m)), m.sum))
     return sums
 
 
@@ -147,6 +148,18 @@ def columns(measures: tuple[Measure, ...]) -> list[tuple[str, str]]:
     stored.append((ROW_COUNT, "bigint"))
     stored += [(m.count, "bigint") for m in measures if m.argument is not None]
     return stored + [(m.sum, stored_type(m)) for m in measures if m.kind != "count"]
+
+
+def _signed(m: Measure) -> exp.Expr:
+    """What a row adds, with the sign of its weight."""
+    if not m.argument_type.startswith("decimal") or _digits(m.argument_type)[0] <= 34:
+        return signed(_addend(m))
+    # Spark's unary minus rounds beyond 34 digits; a text does not.
+    return _template(
+        f"CASE WHEN {WEIGHT} < 0 THEN CAST(CASE WHEN x < 0 THEN SUBSTRING(CAST(x AS STRING), 2)"
+        f" ELSE CONCAT('-', CAST(x AS STRING)) END AS {m.argument_type}) ELSE x END",
+        x=exp.paren(_addend(m).copy()),
+    )
 
 
 def _addend(m: Measure) -> exp.Expr:

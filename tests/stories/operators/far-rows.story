@@ -18,6 +18,8 @@
 > CREATE VIEW the_one AS SELECT a.id, (SELECT b.n FROM b WHERE b.k = a.k) AS n FROM a;
 > CREATE VIEW two_windows AS
   SELECT a.id, RANK() OVER (PARTITION BY a.k ORDER BY a.x) AS by_k, COUNT(*) OVER (PARTITION BY a.x) AS by_x FROM a;
+> CREATE VIEW either_way AS
+  SELECT a.id, b.n FROM a, b WHERE (a.k = b.k AND a.x > 5) OR (b.n = 5 AND a.k = b.k) OR (a.k = b.k AND b.n IS NULL);
 
 $ explain two_windows
 two_windows__part1 when a changes: key-local
