@@ -19,6 +19,16 @@ pytest_plugins = ("tests.stage.fixtures",)
 MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
 """Folders of which every test carries a mark."""
 
+SLOW = (
+    "tests/faults/",
+    "tests/stories/",
+    "tests/ends/test_lake.py",
+    "tests/kafka/test_kafka_transactions.py",
+    "tests/demo/",
+    "tests/notebook/test_lab.py",
+)
+"""What takes minutes, most of them spent waiting for services and processes."""
+
 STARTS = (
     # mark, and the module and the class whose method starts what the mark stands for
     ("jvm", "pyspark.sql.session", "SparkSession.Builder", "getOrCreate"),
@@ -65,7 +75,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a marked folder carry its mark."""
+    """Tests of a marked folder carry its mark. Files that take minutes come first: none is left for the end."""
+    items.sort(key=lambda item: not any(name in item.path.as_posix() for name in SLOW))
     for item in items:
         for mark, folders in MARKED_FOLDERS.items():
             if any(folder in item.path.as_posix() for folder in folders):
