@@ -75,10 +75,10 @@ class Headwater:
 
         It is called with values or, if its parameters are annotated as `pyarrow.Array`, with whole columns.
         """
-        path = f"{function.__module__}.{function.__qualname__}"
+        called = name or function.__name__
+        path = f"{function.__module__}.{function.__qualname__}#{called}"
         REGISTERED[path] = function
         kind = f" RETURNS {returns}" if returns is not None else ""
-        called = name or function.__name__
         self.sql(f"CREATE OR REPLACE FUNCTION {called} AS '{path}' LANGUAGE PYTHON{kind} DETERMINISTIC")
 
     def table(self, name: str) -> DataFrame:

@@ -16,6 +16,22 @@ from headwater.plan.nodes import JoinKind
 
 _NOT_TRUE_OF_NULL = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _NULL_OF_NULL = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Neg)
+_CANNOT_RAISE = (
+    *_NOT_TRUE_OF_NULL,
+    *_NULL_OF_NULL,
+    exp.NullSafeEQ,
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Is,
+    exp.Null,
+    exp.Boolean,
+    exp.Between,
+    exp.In,
+    exp.Like,
+)
+"""Of sums and products nobody expects that they are too large in a row that other conditions leave out."""
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 def links_of(conditions: list[exp.Expr], origins: Mapping[Name, Origin]) -> tuple[Link, ...]:
@@ -43,6 +59,8 @@ def _links(condition: exp.Expr, starts: Mapping[Name, Origin], ends: Mapping[Nam
     meant = {name: known[name] for name in named if name in known}
     if len(meant) < len(named) or any(len(origin.columns) != 1 for origin in meant.values()):
         return []
+    if not _is_safe(condition, [origin.type for origin in meant.values()]):
+        return []
     if any(origin.may_miss for origin in meant.values()) and not _is_strict(condition):
         return []
     scans = sorted({alias for origin in meant.values() for alias, _ in origin.columns})
@@ -57,6 +75,12 @@ def _links(condition: exp.Expr, starts: Mapping[Name, Origin], ends: Mapping[Nam
     on_scans = _on_scans(condition, meant)
     both = ((scans[0], scans[1]), (scans[1], scans[0]))
     return [Link(start, end, on_scans) for start, end in both if start not in barred]
+
+
+def _is_safe(condition: exp.Expr, types: list[str]) -> bool:
+    """True if a condition cannot raise, whatever other conditions would have kept from it: no division, no cast."""
+    alike = len(set(types)) == 1 or all(kind.startswith(_NUMBERS) for kind in types)
+    return alike and all(isinstance(node, _CANNOT_RAISE) for node in condition.walk())
 
 
 def _is_strict(condition: exp.Expr) -> bool:

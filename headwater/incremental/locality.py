@@ -101,10 +101,19 @@ def _scanned(alias: str, types: Mapping[str, str]) -> Locality:
     """A scan is local by each of its columns."""
     names = {name: frozenset([(alias, name)]) for name in types}
     return Locality(
-        tuple(Way({alias: name}, type_, names[name]) for name, type_ in types.items()),
+        tuple(
+            Way({alias: name}, type_, names[name])
+            for name, type_ in types.items()
+            if not _has_no_order(type_)
+        ),
         origins={(alias, name): Origin(names[name], type_) for name, type_ in types.items()},
         narrowing={(alias, name): column for name, column in names.items()},
     )
+
+
+def _has_no_order(type_: str) -> bool:
+    """True for types whose values Spark does not compare."""
+    return any(word in type_ for word in ("map<", "variant", "geometry", "geography"))
 
 
 def _grouped(known: Locality, keys: tuple[Item, ...]) -> Locality:

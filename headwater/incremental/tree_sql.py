@@ -120,6 +120,9 @@ class _Writer:
     def _join(self, plan: Join) -> _From:
         left, right = self._from(plan.left), self._from(plan.right)
         if plan.kind is JoinKind.INNER:
+            if any(join.side == "FULL" for join in right.joins):
+                # Behind another table it would join that one too.
+                right = self._wrapped(right)
             columns = {**left.columns, **right.columns}
             met = (
                 tuple(substituted(c, columns) for c in conjuncts(plan.condition))

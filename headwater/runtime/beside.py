@@ -51,6 +51,8 @@ class Beside:
         lasting = [s for s in statements if not isinstance(s, _ASKING)]
         hidden = Hidden()
         with hidden.watching():
+            if not self._statements and not lasting:
+                self._recall()
             check_declared([*self._statements, *statements], hidden)
             known = self._known()
             trial = Compiler(known.scope.aside(), dict(known.settings))
@@ -69,12 +71,24 @@ class Beside:
     def open(self) -> Pipeline:
         """The pipeline of everything said so far; of what was said in an earlier process, if nothing was."""
         if not self._statements:
-            self._statements += _saved_script(self.folder)
+            self._recall()
+        if not self._statements:
+            raise UsageError(
+                f"nothing is said yet, and nothing is kept in {self.folder}",
+                hint="Declare a table and a view.",
+            )
         text = "\n".join(f"{s.text.strip().rstrip(';')};" for s in self._statements)
         said = {"name": self.folder.name, "script": text, "file": "<sql>"}
         return open_script(
             list(self._statements), said, state=self.folder, listener=self.listener, spark=self.spark
         )
+
+    def _recall(self) -> None:
+        """Say again what was said in an earlier process."""
+        for statement in _saved_script(self.folder):
+            if not isinstance(statement, _ASKING):
+                self._known().take(statement)
+                self._statements.append(statement)
 
     def _known(self) -> Compiler:
         if self._compiler is None:
@@ -94,8 +108,4 @@ def _saved_script(folder: Path) -> list[sql.Statement]:
     text = progress.text("script") if progress is not None else None
     if progress is not None:
         progress.close()
-    if text is None:
-        raise UsageError(
-            f"nothing is said yet, and nothing is kept in {folder}", hint="Declare a table and a view."
-        )
-    return parse_script(text, "<saved>")
+    return parse_script(text, "<saved>") if text is not None else []

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 import pyarrow as pa
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from headwater.errors import SqlError
 from headwater.nearest import nearest_hint
@@ -26,6 +26,7 @@ from headwater.runtime.program import Function
 from headwater.runtime.scope import Scope
 from headwater.schema import arrow_type
 from headwater.sql import statements as sql
+from headwater.sql.calls import ANONYMOUS_AGGREGATES
 from headwater.sql.places import place_of
 
 Python = Callable[..., Any]
@@ -57,7 +58,14 @@ def create_function(scope: Scope, statement: sql.CreateFunction) -> None:
             hint="Use CREATE OR REPLACE FUNCTION, or DROP FUNCTION first.",
             place=statement.place,
         )
+    _refuse_name(scope, statement)
     function = _found(statement)
+    if not inspect.signature(function).parameters:
+        raise SqlError(
+            f"'{statement.path}' takes no argument",
+            hint="Only functions of columns can be called; write the value itself.",
+            place=statement.place,
+        )
     returns = statement.returns or _returned(function, statement)
     source = hashlib.sha256(_source(function).encode()).hexdigest()
     scope.functions[name] = Function(name, statement.path, returns, statement.deterministic, source)
@@ -65,13 +73,35 @@ def create_function(scope: Scope, statement: sql.CreateFunction) -> None:
 
 
 def drop_function(scope: Scope, statement: sql.Drop) -> None:
-    """Take a function back; views that were made with it before have it still."""
+    """Take a function back."""
+    _refuse_used(scope, statement)
     if scope.functions.pop(statement.name.lower(), None) is None and not statement.if_exists:
         raise SqlError(
             f'function "{statement.name}" does not exist',
             hint=nearest_hint(statement.name, list(scope.functions), "functions"),
             place=statement.place,
         )
+
+
+def _refuse_name(scope: Scope, statement: sql.CreateFunction) -> None:
+    """Raise if a name means something else already, to SQL or to views that stand on it."""
+    if statement.name.upper() in exp.FUNCTION_BY_NAME or statement.name.lower() in ANONYMOUS_AGGREGATES:
+        raise SqlError(
+            f"{statement.name} is a function of SQL", hint="Choose another name.", place=statement.place
+        )
+    _refuse_used(scope, statement)
+
+
+def _refuse_used(scope: Scope, statement: sql.CreateFunction | sql.Drop) -> None:
+    """One name is one function: a view that calls it would go on with another one."""
+    for result in scope.results.values():
+        calls = parse_one(result.query_text, dialect="spark").find_all(exp.Anonymous)
+        if any(call.name.lower() == statement.name.lower() for call in calls):
+            raise SqlError(
+                f'function "{statement.name}" is used by "{result.name}"',
+                hint="Drop what uses it first, or choose another name.",
+                place=statement.place,
+            )
 
 
 def used_functions(scope: Scope, query: exp.Expr) -> list[Function]:

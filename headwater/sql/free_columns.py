@@ -25,7 +25,9 @@ def free_columns(node: exp.Expr) -> list[exp.Column]:
 
 
 def is_free(column: exp.Column, top: exp.Expr) -> bool:
-    """True if no query between a column and the top of a tree explains it."""
+    """True if no query between a column and the top of a tree explains it; one without a table is an output's name."""
+    if not column.table:
+        return False
     above: exp.Expr | None = column
     while above is not None:
         if isinstance(above, exp.Select) and column.table in own_sources(above):

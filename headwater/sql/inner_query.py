@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.plan.reasons import NotMaintained, Reason
-from headwater.sql.calls import aggregates, is_aggregate, is_count
+from headwater.sql.calls import aggregates, calls_in, is_count
 from headwater.sql.free_columns import free_columns, has_subquery, own_sources
 
 FLAG = "found"
@@ -90,12 +90,14 @@ def value(query: exp.Query, alias: str) -> tuple[Inner, exp.Expr | None]:
     select = query if isinstance(query, exp.Select) else None
     is_group = select is not None and not select.args.get("group") and bool(aggregates(select))
     if select is not None and is_group and not select.args.get("having"):
-        made, ties = _tied_rows(query, [VALUE])
+        made, ties = _tied_rows(query, [VALUE], of_everything=True)
         flagged = made.select(exp.alias_(exp.true(), FLAG))
         return _joined(flagged, ties, alias), _of_nothing(select.selects[0].unalias())
     made, ties = _tied_rows(query, [VALUE])
     keys = [exp.column(_tie_name(i), "r") for i in range(len(ties))]
     first = exp.func("FIRST", exp.column(VALUE, "r"), dialect="spark")
+    if isinstance(query, exp.Select) and query.args.get("distinct"):
+        made = made.distinct()
     one = exp.select(*keys, exp.alias_(first, VALUE), f"COUNT(*) > 1 AS {MANY}").from_(made.subquery("r"))
     return _joined(one.group_by(*[k.copy() for k in keys]) if keys else one, ties, alias), None
 
@@ -109,7 +111,7 @@ def lateral(query: exp.Query, alias: str, names: Sequence[str]) -> tuple[Inner, 
     of_nothing = [_of_nothing(item.unalias()) for item in query.selects]
     if query.args.get("group") or query.args.get("having") or any(e != exp.null() for e in of_nothing):
         raise NotMaintained(Reason.LATERAL)
-    return _joined(*_tied_rows(query, names), alias), True
+    return _joined(*_tied_rows(query, names, of_everything=True), alias), True
 
 
 def is_one_row(query: exp.Query) -> bool:
@@ -130,8 +132,13 @@ def _named(query: exp.Query, wanted: Sequence[str]) -> exp.Query:
     return exp.select(*(chosen or [exp.alias_(exp.true(), FLAG)])).from_(inner)
 
 
-def _tied_rows(query: exp.Query, names: Sequence[str]) -> tuple[exp.Select, list[_Tie]]:
-    """The rows of a subquery with what its ties compare, and its first columns by these names."""
+def _tied_rows(
+    query: exp.Query, names: Sequence[str], *, of_everything: bool = False
+) -> tuple[exp.Select, list[_Tie]]:
+    """The rows of a subquery with what its ties compare, and its first columns by these names.
+
+    `of_everything` says that whoever asks knows what an aggregate without GROUP BY gives where nothing is found.
+    """
     if not free_columns(query):
         named = _named(query, names)
         assert isinstance(named, exp.Select)
@@ -142,7 +149,11 @@ def _tied_rows(query: exp.Query, names: Sequence[str]) -> tuple[exp.Select, list
     chosen = [exp.alias_(t.inside.copy(), _tie_name(i)) for i, t in enumerate(ties)]
     chosen += [exp.alias_(e.unalias().copy(), n) for e, n in zip(select.selects, names, strict=False)]
     made = _with(select, rest, chosen)
-    if select.args.get("group") or aggregates(select):
+    is_group = not select.args.get("group") and bool(aggregates(select))
+    if is_group and not (of_everything and not select.args.get("having")):
+        # It has a row also where nothing is found, which no group stands for.
+        raise NotMaintained(Reason.CORRELATION)
+    if select.args.get("group") or is_group:
         made = made.group_by(*[t.inside.copy() for t in ties])
     return made, ties
 
@@ -214,13 +225,21 @@ def _with(select: exp.Select, conditions: list[exp.Expr], chosen: list[exp.Expr]
 
 
 def _of_nothing(item: exp.Expr) -> exp.Expr:
-    """What an expression over aggregates gives for no rows: a COUNT is 0, any other is NULL."""
-    if not any(is_count(call) for call in item.find_all(exp.AggFunc)):
-        return exp.null()
+    """What an expression over aggregates gives for no rows: a COUNT is 0, a list is empty, any other is NULL."""
+    made = item.copy()
+    for call in calls_in([made]):
+        instead = _alone(call)
+        made = instead if call is made else made
+        call.replace(instead)
+    return made
 
-    def swap(node: exp.Expr) -> exp.Expr:
-        if is_aggregate(node):
-            return exp.Literal.number(0) if is_count(node) else exp.null()
-        return node
 
-    return item.copy().transform(swap)
+def _alone(call: exp.Expr) -> exp.Expr:
+    """What an aggregate gives for no rows."""
+    inside = call
+    while isinstance(inside, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        inside = inside.this
+    if is_count(inside) or inside.name.lower() == "regr_count":
+        return exp.Literal.number(0)
+    is_list = isinstance(inside, exp.ArrayAgg | exp.ArrayUniqueAgg | exp.ArrayConcatAgg)
+    return exp.array() if is_list else exp.null()

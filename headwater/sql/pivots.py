@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.sql.calls import calls_in, is_count
+from headwater.sql.calls import calls_in
 from headwater.sql.functions.trees import WrongCall, call
 
 NamesOf = Callable[[exp.Query], list[str]]
@@ -24,18 +24,19 @@ NamesOf = Callable[[exp.Query], list[str]]
 def write_out_pivots(query: exp.Query, names_of: NamesOf) -> None:
     """Replace the sources of a query that are turned by PIVOT or UNPIVOT."""
     for source in list(query.find_all(exp.Table, exp.Subquery)):
+        current: exp.Expr = source.copy()
         for pivot in source.args.get("pivots") or []:
-            bare = source.copy()
-            bare.set("pivots", None)
-            if isinstance(bare, exp.Subquery) and not bare.alias:
-                bare.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted")))
-            everything = exp.select("*").from_(bare)
+            current.set("pivots", None)
+            if isinstance(current, exp.Subquery) and not current.alias:
+                current.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted")))
+            everything = exp.select("*").from_(current.copy())
             if query.args.get("with_"):
                 everything.set("with_", query.args["with_"].copy())
-            turned = _Turned(pivot, bare, names_of(everything))
+            turned = _Turned(pivot, current, names_of(everything))
             made = turned.stacked() if pivot.args.get("unpivot") else turned.grouped()
-            alias = pivot.alias or source.alias_or_name or "pivoted"
-            source.replace(made.subquery(alias, copy=False))
+            current = made.subquery(pivot.alias or source.alias_or_name or "pivoted", copy=False)
+        if source.args.get("pivots"):
+            source.replace(current)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _where(measure: exp.Expr, condition: exp.Expr) -> exp.Expr:
         few = exp.Filter(this=found.copy(), expression=exp.Where(this=condition.copy()))
         made = few if found is made else made
         found.replace(few)
-    if not any(is_count(node) for node in measure.walk()):
+    if isinstance(measure.unnest(), exp.Sum | exp.Min | exp.Max | exp.Avg):
         return made
     some = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition.copy()))
     return exp.case().when(exp.GT(this=some, expression=exp.Literal.number(0)), made)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.sql.calls import aggregates
+from headwater.sql.free_columns import own_sources
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ)
 _CLAUSES = (exp.Where, exp.Having, exp.Join, exp.Qualify)
@@ -41,10 +42,14 @@ def _written(comparison: exp.Binary, node: exp.SubqueryPredicate, alias: str) ->
     is_all = isinstance(node, exp.All)
     if _is_asked(comparison):
         if not is_all:
-            return _exists(query, alias, meets)
-        return exp.not_(_exists(query, alias, lambda one: _is_not(meets(one), exp.true())))
-    decided = _exists(query, alias, lambda one: exp.not_(exp.paren(meets(one))) if is_all else meets(one))
-    is_open = _exists(query, alias, lambda one: exp.Is(this=exp.paren(meets(one)), expression=exp.null()))
+            return _exists(query, value, alias, meets)
+        return exp.not_(_exists(query, value, alias, lambda one: _is_not(meets(one), exp.true())))
+    decided = _exists(
+        query, value, alias, lambda one: exp.not_(exp.paren(meets(one))) if is_all else meets(one)
+    )
+    is_open = _exists(
+        query, value, alias, lambda one: exp.Is(this=exp.paren(meets(one)), expression=exp.null())
+    )
     cases = exp.case().when(decided, exp.Boolean(this=not is_all)).when(is_open, exp.null())
     return exp.paren(cases.else_(exp.Boolean(this=is_all)))
 
@@ -57,16 +62,23 @@ def _is_asked(node: exp.Expr) -> bool:
     return isinstance(above, _CLAUSES)
 
 
-def _exists(query: exp.Query, alias: str, condition: Callable[[exp.Expr], exp.Expr]) -> exp.Exists:
+def _is_captured(value: exp.Expr, query: exp.Query) -> bool:
+    """True if a name of the value means something else inside the query."""
+    return bool({column.table for column in value.find_all(exp.Column)} & own_sources(query))
+
+
+def _exists(
+    query: exp.Query, value: exp.Expr, alias: str, condition: Callable[[exp.Expr], exp.Expr]
+) -> exp.Exists:
     """EXISTS with a condition on the one column of a query."""
-    if isinstance(query, exp.Select) and _is_plain(query):
+    if isinstance(query, exp.Select) and _is_plain(query) and not _is_captured(value, query):
         made = query.copy()
         item = made.selects[0].unalias()
         made.set("expressions", [exp.Literal.number(1)])
     else:
-        names = exp.TableAlias(this=exp.to_identifier(alias), columns=[exp.to_identifier("v")])
-        made = exp.select("1").from_(exp.Subquery(this=query.copy(), alias=names))
-        item = exp.column("v", alias)
+        (name,) = query.named_selects
+        made = exp.select("1").from_(query.copy().subquery(alias))
+        item = exp.column(name, alias)
     return exp.Exists(this=made.where(condition(item), copy=False))
 
 

@@ -39,3 +39,5 @@ def write_out_groups(query: exp.Query) -> None:
             group.set("expressions", [key.copy() for key in keys if key.find(exp.Column)])
             if not group.expressions:
                 select.set("group", None)
+                if not calls_in(select.selects):
+                    select.set("distinct", exp.Distinct())

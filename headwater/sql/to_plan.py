@@ -6,6 +6,7 @@ drag the query around it along.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -239,7 +240,7 @@ def _order(asked: _Select, items: list[Item]) -> tuple[list[Item], tuple[exp.Exp
         if name is None:
             if has_subquery(bare):
                 raise NotMaintained(Reason.SUBQUERY_PLACE)
-            name = f"o{len(extra)}"
+            name = next(n for n in (f"o{i}" for i in itertools.count(len(extra))) if n not in names)
             extra.append(Item(name, bare))
         order.append(_ordered(key, exp.column(name)))
     return extra, tuple(order)

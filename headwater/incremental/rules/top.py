@@ -95,11 +95,15 @@ def _near(block: Block) -> exp.Select:
     bounded = exp.select("*", f"{last} AS last", f"{count} AS kept").from_(ranked.subquery("r"))
     needed = _needed(block)
     inside = exp.select(
-        "*", f"SUM(IF({_WAS} = 1 OR kept < {needed} OR {_RANK} <= last, {WEIGHT}, 0)) OVER () AS held"
+        "*",
+        f"SUM(IF({_WAS} = 1 OR kept < {needed} OR {_RANK} <= last, {WEIGHT}, 0)) OVER () AS held",
+        f"COALESCE(SUM(IF({_RANK} = last, {WEIGHT}, 0)) OVER (), 0) AS ending",
     )
     inside = inside.from_(bounded.subquery("b"))
     # What holds everything there is needs no more, however little it is.
-    held = f"CAST(IF(kept < {needed}, GREATEST(held, {needed}), held) AS BIGINT) AS {HELD}"
+    # Of the last row not all copies may be kept; if more go than are, what comes next is not known.
+    told = f"CASE WHEN ending < 0 THEN -1 WHEN kept < {needed} THEN GREATEST(held, {needed}) ELSE held END"
+    held = f"CAST({told} AS BIGINT) AS {HELD}"
     chosen = exp.select(*[n.copy() for n in names], weight(), held).from_(inside.subquery("i"))
     return chosen.where(f"{_WAS} = 0 AND (kept < {needed} OR {_RANK} <= last)")
 
