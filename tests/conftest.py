@@ -19,16 +19,6 @@ pytest_plugins = ("tests.stage.fixtures",)
 MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
 """Folders of which every test carries a mark."""
 
-SLOW = (
-    "tests/faults/",
-    "tests/stories/",
-    "tests/ends/test_lake.py",
-    "tests/kafka/test_kafka_transactions.py",
-    "tests/demo/",
-    "tests/notebook/test_lab.py",
-)
-"""What takes minutes, most of them spent waiting for services and processes."""
-
 STARTS = (
     # mark, and the module and the class whose method starts what the mark stands for
     ("jvm", "pyspark.sql.session", "SparkSession.Builder", "getOrCreate"),
@@ -75,18 +65,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a marked folder carry its mark. Files that take minutes come first: none is left for the end."""
-    items.sort(key=_pace)
+    """Tests of a marked folder carry its mark."""
     for item in items:
         for mark, folders in MARKED_FOLDERS.items():
             if any(folder in item.path.as_posix() for folder in folders):
                 item.add_marker(mark)
-
-
-def _pace(item: pytest.Item) -> int:
-    """Its place among what is slow; all else comes behind."""
-    path = item.path.as_posix()
-    return next((place for place, name in enumerate(SLOW) if name in path), len(SLOW))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from headwater.changes.change_set import ChangeSet, Rows, weighted_schema
 from headwater.log.positions import Cut, Position
 from headwater.runtime.facts import BatchDone, Listener
+from headwater.runtime.questions import Answer
 from headwater.schema import Column, Schema
 
 COSTS = Schema((Column("animal", "string"), Column("total", "double")), key=("animal",))
@@ -40,7 +41,7 @@ class FakePipeline:
 
     queries = (QUERY,)
     answers: tuple[str, ...] = ()
-    program = SimpleNamespace(results={QUERY: None})
+    program = SimpleNamespace(results={QUERY: None}, questions=())
 
     def __init__(
         self,
@@ -71,6 +72,10 @@ class FakePipeline:
         self._cut = done.cut
         self._listener.batch(done)
         return done
+
+    def asked(self) -> list[Answer]:
+        """Nothing was asked."""
+        return []
 
     def run_once(self) -> None:
         while self._batches:

@@ -91,7 +91,7 @@ def test_nothing_runs_at_first(shell: Shell) -> None:
 def test_packages_that_spark_got_too_late_are_asked_for_in_words(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headwater.runtime.interactive.running_jars", lambda: ["a.jar"])
+    monkeypatch.setattr("headwater.spark.session.running_jars", lambda: ["a.jar"])
     monkeypatch.setattr("headwater.runtime.interactive.spark_jars", lambda *_: [Path("a.jar"), Path("b.jar")])
     shell.run(f"%%headwater\n{ORDERS}")
     complaint = shell.run("%%headwater\nSELECT * FROM orders").complaint

@@ -202,7 +202,6 @@ def test_a_known_statement_without_a_body_names_what_works(name: str, hint: str)
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("CREATE TEMPORARY SYSTEM FUNCTION f AS 'x'", "CREATE FUNCTION"),
         ("CREATE TABLE t AS SELECT 1", "CREATE TABLE ... AS"),
         ("CREATE OR REPLACE TABLE t (a INT)", "CREATE OR REPLACE TABLE"),
         ("CREATE TABLE t (a INT) PARTITIONED BY (a)", "PARTITIONED BY"),
