@@ -280,11 +280,13 @@ def _holds(guard: Guard, made: pa.Table | Files) -> bool:
 def _can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
     """True if Arrow finds the same rows by equality that Spark would.
 
-    Not so for values of another type, which Spark converts in its own way, and for floating numbers, where 0.0 meets
-    -0.0. For very many values Spark's join is the cheaper way.
+    Not so for values of another type, which Spark converts in its own way, for rows and lists, and for floating
+    numbers, where 0.0 meets -0.0. For very many values Spark's join is the cheaper way.
     """
     kind = arrow_schema(schema).field(column).type
-    return values.type == kind and not pa.types.is_floating(kind) and len(values.unique()) <= MOST_KEYS
+    if values.type != kind or pa.types.is_floating(kind) or pa.types.is_nested(kind):
+        return False
+    return len(values.unique()) <= MOST_KEYS
 
 
 def _view(name: str) -> str:
