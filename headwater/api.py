@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Self
 
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import SqlError, UsageError
-from headwater.runtime.beside import Beside
 from headwater.runtime.facts import BatchDone, Listener, Silent
 from headwater.runtime.functions import REGISTERED
+from headwater.runtime.growing import GrowingScript
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Result
 from headwater.schema import WEIGHT
@@ -40,7 +40,7 @@ class Headwater:
     """
 
     def __init__(self, folder: Path, spark: SparkSession | None, listener: Listener | None) -> None:
-        self._beside = Beside(folder.absolute(), spark, listener or Silent())
+        self._script = GrowingScript(folder.absolute(), spark, listener or Silent())
         self._pipeline: Pipeline | None = None
         self._last: BatchDone | None = None
         self._said = 0
@@ -61,7 +61,7 @@ class Headwater:
                     hint="Say it last, or by itself.",
                     place=statement.place,
                 )
-        taken = self._beside.take(statements)
+        taken = self._script.take(statements)
         if taken.is_lasting:
             self._close_pipeline()
         answers = list(taken.answers)
@@ -129,7 +129,7 @@ class Headwater:
 
     def _opened(self) -> Pipeline:
         if self._pipeline is None:
-            self._pipeline = self._beside.open()
+            self._pipeline = self._script.open()
         return self._pipeline
 
     def _close_pipeline(self) -> None:

@@ -30,7 +30,7 @@ _CANNOT_RAISE = (
     exp.In,
     exp.Like,
 )
-"""Of sums and products nobody expects that they are too large in a row that other conditions leave out."""
+"""What may stand in a condition that is asked of more rows than the query asks it of."""
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 

@@ -124,11 +124,7 @@ class _Writer:
                 # Behind another table it would join that one too.
                 right = self._wrapped(right)
             columns = {**left.columns, **right.columns}
-            met = (
-                tuple(substituted(c, columns) for c in conjuncts(plan.condition))
-                if plan.condition is not None
-                else ()
-            )
+            met = _met(plan, columns)
             first = exp.Join(this=right.first.copy(), kind="CROSS")
             if met and not right.joins:
                 first = exp.Join(this=right.first.copy(), on=exp.and_(*met))
@@ -145,11 +141,7 @@ class _Writer:
         else:
             right = self._wrapped(right)
         columns = {**left.columns, **right.columns}
-        met = (
-            tuple(substituted(c, columns) for c in conjuncts(plan.condition))
-            if plan.condition is not None
-            else ()
-        )
+        met = _met(plan, columns)
         on = exp.and_(*extra, *met) if extra or met else exp.true()
         side, _, kind = _SQL_KINDS[plan.kind].partition(" ")
         joined = exp.Join(this=right.first.copy(), side=side.upper(), kind=kind.upper() or None, on=on)
@@ -255,6 +247,12 @@ class _Writer:
 
     def _alias(self) -> str:
         return f"t{next(self._numbers)}"
+
+
+def _met(plan: Join, columns: Environment) -> tuple[exp.Expr, ...]:
+    """What the condition of a join asks for, by the names that its columns go by."""
+    found = conjuncts(plan.condition) if plan.condition is not None else []
+    return tuple(substituted(condition, columns) for condition in found)
 
 
 def _table_alias(name: str) -> exp.TableAlias:

@@ -60,7 +60,7 @@ def create_function(scope: Scope, statement: sql.CreateFunction) -> None:
         )
     _refuse_name(scope, statement)
     function = _found(statement)
-    if not inspect.signature(function).parameters:
+    if _takes_nothing(function):
         raise SqlError(
             f"'{statement.path}' takes no argument",
             hint="Only functions of columns can be called; write the value itself.",
@@ -126,7 +126,8 @@ def _found(statement: sql.CreateFunction) -> Python:
     """The function at a path: of the program itself, of a package, or of a module in the current folder."""
     if statement.path in REGISTERED:
         return REGISTERED[statement.path]
-    module, _, attribute = statement.path.rpartition(".")
+    # Behind a # stands the name under which a program registered it.
+    module, _, attribute = statement.path.partition("#")[0].rpartition(".")
     if not module:
         raise SqlError(
             f"'{statement.path}' names no module", hint="Write AS 'module.function'.", place=statement.place
@@ -188,6 +189,14 @@ def _on_columns(function: Python, kind: pa.DataType) -> Python:
         return pa.array([function(*row) for row in rows], kind)
 
     return on_columns
+
+
+def _takes_nothing(function: Python) -> bool:
+    try:
+        return not inspect.signature(function).parameters
+    except ValueError:
+        # Some functions written in C do not tell.
+        return False
 
 
 def _takes_columns(function: Python) -> bool:

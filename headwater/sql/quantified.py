@@ -3,8 +3,7 @@
 ANY is TRUE if one row meets the comparison, ALL if none fails it. Where a condition is asked, that is all there is to
 know; inside an expression a comparison with NULL leaves the answer open.
 
->>> written(parse_one("SELECT a.k FROM a WHERE a.k > ALL (SELECT b.n AS n FROM b)"))
-SELECT a.k FROM a WHERE NOT EXISTS(SELECT 1 FROM b WHERE (a.k > b.n) IS NOT TRUE)
+a.k > ALL (SELECT b.n FROM b)   becomes   NOT EXISTS (SELECT 1 FROM b WHERE NOT (a.k > b.n) IS TRUE)
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ ROW_NUMBER() OVER (ORDER BY total) gives equal totals their numbers in any order
 A maintained result has to be the same each time, so what tells the rows apart is added to the order: the key of each
 table, or all columns of what has none.
 
->>> ties_decided(parse_one("SELECT id FROM orders ORDER BY total LIMIT 3"), relations).sql()
-'SELECT id FROM orders ORDER BY total, id LIMIT 3'
+SELECT id FROM orders ORDER BY total LIMIT 3   becomes   SELECT id FROM orders ORDER BY total, id LIMIT 3
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import headwater
 from headwater.errors import HeadwaterError, SqlError, UsageError
+from headwater.runtime.facts import Silent
+from headwater.runtime.inspect import analyze_state
 from headwater.services.java import java_home
 from headwater.sources.values import STORES, ValuesStore
 from headwater.spark.session import open_session
@@ -50,6 +52,7 @@ def test_the_program_of_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(STORES, "shop", ValuesStore())
     (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     exec(program, {})
     said = capsys.readouterr().out
@@ -76,6 +79,18 @@ def test_tables_changes_and_questions(tmp_path: Path, store: ValuesStore) -> Non
         assert re.search(r"last step: change plan \(linear\), \d+\.\d+ s", analyzed)
         assert "rows that changed below: 3; rows read: totals__sums 1; rows written: 3" in analyzed
         assert "totals" in str(shop.sql("SHOW VIEWS"))
+    told = analyze_state(tmp_path / "api", listener=Silent())
+    assert "== view totals ==" in told and "rows that changed below: 3" in told
+
+
+def test_a_secret_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_SECRET", "xyzzy-7")
+    with headwater.open(tmp_path / "api") as shop, pytest.raises(HeadwaterError) as told:
+        shop.sql(
+            "CREATE TABLE t (id INT) WITH ('connector' = '${env:SHOP_SECRET}'); CREATE VIEW v AS SELECT id FROM t"
+        )
+    assert "unknown connector" in told.value.message
+    assert "xyzzy-7" not in f"{told.value.message} {told.value.detail} {told.value.hint}"
 
 
 def test_more_is_said_later_and_the_folder_is_opened_again(tmp_path: Path, store: ValuesStore) -> None:
@@ -86,7 +101,8 @@ def test_more_is_said_later_and_the_folder_is_opened_again(tmp_path: Path, store
         shop.run(once=True)
         assert rows(shop.table("most")) == [(10,)]
     with headwater.open(tmp_path / "api") as again:
-        assert rows(again.table("most")) == [(10,)], "nothing is said, so it is as it was"
+        assert rows(again.sql("SELECT total FROM most")) == [(10,)], "nothing is said, so it is as it was"
+        assert rows(again.table("most")) == [(10,)]
     store.append({"orders": [order("-", 1, "ann", 10)]})
     with headwater.open(tmp_path / "api") as third:
         third.sql(DECLARED)

@@ -52,6 +52,7 @@ class FakePipeline:
         resumed: Sequence[Signed] = (),
     ) -> None:
         self.closed = False
+        self.said: list[Answer] = []
         self._batches = list(batches)
         self._listener = listener
         self._idle = idle
@@ -74,8 +75,8 @@ class FakePipeline:
         return done
 
     def asked(self) -> list[Answer]:
-        """Nothing was asked."""
-        return []
+        """What was written down."""
+        return self.said
 
     def run_once(self) -> None:
         while self._batches:

@@ -15,6 +15,7 @@ from headwater.cli.main import main
 from headwater.cli.render import choose_view
 from headwater.cli.stop import Stop
 from headwater.errors import SourceError
+from headwater.runtime.questions import Answer
 from tests.cli.fakes import FakePipeline, batch
 
 FIRST = batch(1, ("+", "Cassowary", 10.0))
@@ -29,10 +30,12 @@ class World:
         self.text = ""
         self.idle: Callable[[], None] = lambda: signal.raise_signal(signal.SIGINT)
         self.given: FakePipeline | None = None
+        self.said: list[Answer] = []
 
     def open_pipeline(self, text: str, **asked: Any) -> FakePipeline:
         self.text, self.asked = text, asked
         self.given = FakePipeline((FIRST, SECOND), asked["listener"], idle=self.idle)
+        self.given.said = self.said
         return self.given
 
 
@@ -51,6 +54,15 @@ def test_sql_follows_until_ctrl_c(world: World, capsys: pytest.CaptureFixture[st
         "- animal=Cassowary, total=10 (batch 2, cut 0/2)",
         "+ animal=Cassowary, total=12.5 (batch 2, cut 0/2)",
     ]
+
+
+@pytest.mark.parametrize(("is_bad", "code"), [(False, 0), (True, 1)])
+def test_what_was_asked_is_answered_at_the_end_and_a_difference_is_an_exit_code(
+    world: World, capsys: pytest.CaptureFixture[str], is_bad: bool, code: int
+) -> None:
+    world.said = [Answer("about totals", is_bad)]
+    assert main(["sql", "--once", "-e", "VERIFY totals"]) == code
+    assert capsys.readouterr().out.splitlines()[-1] == "about totals"
 
 
 def test_sigterm_stops_as_well(world: World) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ class Taken:
 
 
 @dataclass
-class Beside:
+class GrowingScript:
     """The statements said so far for one folder, compiled as they come."""
 
     folder: Path
@@ -45,15 +45,15 @@ class Beside:
     listener: Listener
     _statements: list[sql.Statement] = field(default_factory=list)
     _compiler: Compiler | None = None
+    _hidden: Hidden = field(default_factory=Hidden)
 
     def take(self, statements: Sequence[sql.Statement]) -> Taken:
         """Compile some statements after those that came before; nothing is taken if one is wrong."""
         lasting = [s for s in statements if not isinstance(s, _ASKING)]
-        hidden = Hidden()
-        with hidden.watching():
+        with self._hidden.watching():
             if not self._statements and not lasting:
                 self._recall()
-            check_declared([*self._statements, *statements], hidden)
+            check_declared([*self._statements, *statements], self._hidden)
             known = self._known()
             trial = Compiler(known.scope.aside(), dict(known.settings))
             for statement in statements:
@@ -92,14 +92,16 @@ class Beside:
 
     def _known(self) -> Compiler:
         if self._compiler is None:
-            self._compiler = Compiler(Scope(self._engine(), {}, hidden=Hidden()))
+            self._compiler = Compiler(Scope(self._engine(), {}, hidden=self._hidden))
         return self._compiler
 
     def _engine(self) -> Engine:
         if self.spark is not None:
             return borrowed_engine(self.spark, self.folder / "work")
         self.folder.mkdir(parents=True, exist_ok=True)
-        return open_engine(self.folder.name, self.folder / "work", self.listener)
+        engine = open_engine(self.folder.name, self.folder / "work", self.listener)
+        # What is only tried must not be seen by the pipeline, which works in the first session.
+        return replace(engine, spark=engine.spark.newSession())
 
 
 def _saved_script(folder: Path) -> list[sql.Statement]:
