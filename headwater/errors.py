@@ -6,6 +6,7 @@ HeadwaterError
 ├── UsageError          the command line is wrong
 ├── SourceError         the source refused, or says something we cannot follow
 ├── SinkError           the sink refused, or two rows want one key
+│   └── AwayError       nobody answers where the sink should be, for now
 ├── ConnectError        Kafka Connect refused, or the file of a connector is wrong
 ├── StateError          what is saved is unreadable, newer than we are, or in use
 └── ServiceError        a part we start ourselves (Java, Postgres) did not come up
@@ -77,6 +78,10 @@ class SourceError(HeadwaterError):
 
 class SinkError(HeadwaterError):
     """The sink refused, or two rows want one key."""
+
+
+class AwayError(SinkError):
+    """Nobody answers where the sink should be, for now."""
 
 
 class ConnectError(HeadwaterError):

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headwater.errors import HeadwaterError, SinkError, SourceError, placed
+from headwater.errors import AwayError, HeadwaterError, SinkError, SourceError, placed
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
 from headwater.runtime.progress import Progress
-from headwater.sinks.base import Sink, SinkContext
+from headwater.sinks.base import Sink, SinkContext, SinkTable, SinkType
 from headwater.sinks.lake.contract import Lake
 from headwater.sources.base import Report, Source, SourceContext, is_back, waits
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""In seconds, between two tries to open a sink that is away."""
 
 REPEAT_SECONDS = 60.0
 """How long a source may take to come to the end of a batch that it delivered before."""
@@ -115,13 +119,31 @@ def _open_sinks(
     held = {node.table.name for node in program.sinks if node.relation in written}
     for name, nodes in _by_sink(program).items():
         tables = [replace(node.table, held=node.table.name in held) for node in nodes]
-        sink = nodes[0].type.open(tables, context)
+        sink = _opened(nodes[0].type, tables, context, goes_on=progress.batch_id > 0)
         closing.callback(sink.close)
         with placed(nodes[0].table.place):
             empty = nodes[0].type.empty.format(pipeline=context.pipeline)
             check_batches(name, sink.last_batch(), progress, pipeline=context.pipeline, empty=empty)
         opened[name] = sink
     return opened
+
+
+def _opened(kind: SinkType, tables: Sequence[SinkTable], context: SinkContext, *, goes_on: bool) -> Sink:
+    """A sink, connected; of a pipeline that goes on it was right once, so one that is away is waited for."""
+    pause = FIRST_PAUSE
+    while True:
+        try:
+            sink = kind.open(tables, context)
+        except AwayError as problem:
+            if not goes_on:
+                raise
+            if pause == FIRST_PAUSE:
+                context.waits(problem.message)
+            time.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+            continue
+        context.waits(None)
+        return sink
 
 
 def _told(report: Callable[[Report], None]) -> Callable[[str | None], None]:

@@ -154,7 +154,10 @@ def _resumed(
     lake = SparkLake(engine.spark)
     ends = open_ends(program, progress, listener.report, cut=cut, closing=closing, lake=lake)
     progress.cut = cut
-    beside = Engine(engine.spark, progress.folder / "compaction")
+    # In a session of its own: what suits a step of a few rows does not suit compaction.
+    beside = Engine(borrowed_session(engine.spark), progress.folder / "compaction")
+    if not engine.pace.generates_code:
+        beside.pace.generate_no_code()
     beside.tidy()
     compactor = Compactor(beside, program)
     closing.callback(compactor.close)

@@ -22,9 +22,10 @@ from headwater.changes.change_set import ChangeSet, Files
 from headwater.incremental.change_plan import ChangePlan, Guard, Input, Statement, Version
 from headwater.incremental.weights import bag
 from headwater.log.events import SMALL_ROWS
-from headwater.schema import WEIGHT, Schema, arrow_schema
+from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import frame_of
-from headwater.spark.plain_maps import have_fixed_values, without_generated_code
+from headwater.spark.pace import Pace
+from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of, type_text
@@ -37,9 +38,6 @@ LOCAL_ROWS = 5_000
 
 BROADCAST = "64m"
 """Up to this size Spark sends one side of a join to all tasks; for a small step that is a job too many."""
-
-MOST_KEYS = 10_000
-"""Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +63,15 @@ class Engine:
 
     spark: SparkSession
     folder: Path
+    pace: Pace = field(init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _read: dict[str, int] = field(default_factory=dict)
     """The rows that the plan under way was given."""
     _texts: dict[int, tuple[Statement, str]] = field(default_factory=dict)
     """The text of each statement that was run; the statement is kept, so that its id stays its own."""
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(self.spark)
 
     def run(
         self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
@@ -79,17 +81,24 @@ class Engine:
         When a block is filled for the first time even nothing is an answer: a global aggregate has its row.
         `names` says how the columns of a target are called in State.
         """
+        try:
+            return self._run(plan, before, first=first, names=names)
+        finally:
+            self.pace.suit_many()
+
+    def _run(
+        self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
+    ) -> Ran:
         results: dict[str, pa.Table | Files] = {}
         self._read = {}
         for statement in plan.statements:
             made = self._statement(statement, before, results, names.get(statement.target))
             results[statement.target] = made
-            is_empty = made.count == 0 if isinstance(made, Files) else made.num_rows == 0
-            if is_empty and not first:
+            if not first and (made.count if isinstance(made, Files) else made.num_rows) == 0:
                 break
             guard = plan.guard if plan.guard is not None and plan.guard.target == statement.target else None
             if guard is not None and not _holds(guard, made):
-                return self.run(guard.otherwise, before, first=first, names=names)
+                return self._run(guard.otherwise, before, first=first, names=names)
         return Ran(results, dict(self._read))
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
@@ -100,7 +109,7 @@ class Engine:
         struct = self.spark.sql(to_text(query)).schema
         types = {f.name: type_text(f.dataType) for f in struct.fields}
         if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
-            without_generated_code(self.spark)
+            self.pace.generate_no_code()
         return types
 
     def add_function(self, name: str, function: Callable[..., Any], kind: str) -> None:
@@ -130,8 +139,11 @@ class Engine:
         return frame.toArrow().combine_chunks() if are_all_local else self.saved(frame)
 
     def statement(self, statement: Statement, before: Before) -> DataFrame:
-        """What a statement that needs no other one's result would find."""
-        return self._prepared(statement, before, {})[1]
+        """What a statement that needs no other one's result would find; for others to go on with."""
+        try:
+            return self._prepared(statement, before, {})[1]
+        finally:
+            self.pace.suit_many()
 
     def _prepared(
         self, statement: Statement, before: Before, results: Mapping[str, pa.Table | Files]
@@ -151,6 +163,7 @@ class Engine:
                 made = self.spark.createDataFrame(made).coalesce(1)
             self.register(wanted.view, made)
         is_small = len(local) == len(statement.inputs)
+        self.pace.suit(sum(rows.num_rows for rows in local.values()) if is_small else None)
         self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if is_small else BROADCAST)
         if id(statement) not in self._texts:
             self._texts[id(statement)] = (statement, to_text(statement.query))
@@ -215,7 +228,7 @@ class Engine:
         if restriction is not None and by is not None and state.rows > 0:
             (column,) = _stored_names(state.schema, (restriction.column,))
             values = by.column(restriction.by_column)
-            if _can_cut(state.schema, column, values):
+            if slices.can_cut(state.schema, column, values):
                 cut = slices.cut(state, column, values, columns=tuple(stored), limit=SMALL_ROWS)
                 if cut is not None:
                     return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
@@ -275,18 +288,6 @@ class Engine:
 def _holds(guard: Guard, made: pa.Table | Files) -> bool:
     found = made if isinstance(made, pa.Table) else pq.read_table(made.paths[0], columns=[guard.column])
     return bool(guard.least <= found.column(guard.column)[0].as_py() <= guard.most)
-
-
-def _can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
-    """True if Arrow finds the same rows by equality that Spark would.
-
-    Not so for values of another type, which Spark converts in its own way, for rows and lists, and for floating
-    numbers, where 0.0 meets -0.0. For very many values Spark's join is the cheaper way.
-    """
-    kind = arrow_schema(schema).field(column).type
-    if values.type != kind or pa.types.is_floating(kind) or pa.types.is_nested(kind):
-        return False
-    return len(values.unique()) <= MOST_KEYS
 
 
 def _view(name: str) -> str:

@@ -16,6 +16,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.schema import Column
 from headwater.spark import lake_sql
 from headwater.spark.engine import Engine
+from headwater.spark.pace import AS_IT_STANDS, GENERATED
 from headwater.spark.types import type_text
 
 FAILURE: tuple[type[Exception], ...] = (PySparkException, Py4JJavaError)
@@ -25,8 +26,7 @@ FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     # To compile the code for the log of a table takes longer than to read the log without.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    **AS_IT_STANDS,
 }
 """The settings of a session for writes of a few rows."""
 
@@ -67,8 +67,7 @@ def _for_many_rows(spark: SparkSession) -> dict[str, str]:
     return {
         "spark.sql.shuffle.partitions": str(spark.sparkContext.defaultParallelism),
         "spark.sql.adaptive.enabled": "true",
-        "spark.sql.codegen.wholeStage": "true",
-        "spark.sql.codegen.factoryMode": "FALLBACK",
+        **GENERATED,
     }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from headwater.schema import sql_type
@@ -28,9 +27,3 @@ def _has_fixed_values(kind: str) -> bool:
     maps = [part for part in whole.find_all(exp.DataType) if part.this == exp.DataType.Type.MAP]
     values = [part.expressions[1].sql(dialect="spark").lower() for part in maps]
     return any(value.partition("<")[0] not in _SIZED for value in values)
-
-
-def without_generated_code(spark: SparkSession) -> None:
-    """Let the session run queries as they stand."""
-    spark.conf.set("spark.sql.codegen.wholeStage", "false")
-    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")

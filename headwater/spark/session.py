@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError
 from headwater.spark.lake import settings_at_start
+from headwater.spark.pace import GENERATED
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -34,8 +35,7 @@ SETTINGS = {
     # What is no text in a charset becomes the replacement character, as in Java; it is no error.
     "spark.sql.legacy.codingErrorAction": "true",
     # The defaults, said again: an earlier pipeline of this process may have had maps that need others.
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
+    **GENERATED,
     # Every step runs the statements of the last one again. Of a pipeline with many views all their code has to be kept:
     # with the default, 100, the 22 views of TPC-H compile theirs anew in each step, which takes half of its time.
     "spark.sql.codegen.cache.maxEntries": "2000",

@@ -10,11 +10,26 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headwater.changes.change_set import weighted_schema
-from headwater.schema import WEIGHT
+from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.tables.state import Run, State
 
 SMALL_RUN_ROWS = 2_000
 """Runs up to so many rows are kept in memory once read."""
+
+MOST_KEYS = 10_000
+"""Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
+
+
+def can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
+    """True if Arrow finds the same rows by equality that Spark would.
+
+    Not so for values of another type, which Spark converts in its own way, for rows and lists, and for floating
+    numbers, where 0.0 meets -0.0. For very many values Spark's join is the cheaper way.
+    """
+    kind = arrow_schema(schema).field(column).type
+    if values.type != kind or pa.types.is_floating(kind) or pa.types.is_nested(kind):
+        return False
+    return len(values.unique()) <= MOST_KEYS
 
 
 def cut(

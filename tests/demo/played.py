@@ -83,7 +83,7 @@ class Demo:
 
     def leaves_nothing(self) -> None:
         """Nothing of it runs any more."""
-        assert wait_for(lambda: left_behind(self._process.pid, self.folder) == [], 10.0)
+        assert wait_for(lambda: left_behind(self._process.pid, self.folder) == [], PATIENCE)
 
     @property
     def ports(self) -> dict[str, int]:

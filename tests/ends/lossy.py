@@ -13,9 +13,9 @@ COMMIT = b"COMMIT"
 class Lossy:
     """Stands before a server on a port of its own; once armed, it loses the answer to the next commit."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, at: int = 0) -> None:
         self._server = ("127.0.0.1", port)
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = socket.create_server(("127.0.0.1", at))
         self.port: int = self._listening.getsockname()[1]
         self.is_armed = False
         self.lost = 0

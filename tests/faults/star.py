@@ -146,7 +146,7 @@ class Star:
             client = psycopg2.connect(self.target.uri)
             client.autocommit = True
             with client.cursor() as cursor:
-                while not over.wait(0.01):
+                while not over.wait(0.03):
                     cursor.execute(shop.ORPHANS)
                     self.orphans.append(int(cursor.fetchone()[0]))
             client.close()

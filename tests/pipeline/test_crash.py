@@ -6,15 +6,17 @@ Oracle: the same query in Postgres; and which rows the sink has in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from headwater.errors import HeadwaterError
+from headwater.errors import AwayError, HeadwaterError
 from headwater.runtime.pipeline import Pipeline
-from tests.pipeline.world import bag, pipeline, rows, sink, source
-from tests.postgres.world import Database
+from tests.ends.lossy import Lossy
+from tests.pipeline.world import Listening, bag, pipeline, rows, sink, source
+from tests.postgres.world import Database, wait_for
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
@@ -106,3 +108,32 @@ def test_a_view_that_waits_for_a_snapshot_when_the_process_dies_is_computed_afte
         running.run_once()
         assert rows(running, "named") == bag(shop, query)
         assert rows(running, "many") == bag(shop, "SELECT COUNT(*) FROM orders")
+
+
+def test_a_pipeline_that_goes_on_waits_for_a_sink_that_is_away_and_one_that_begins_does_not(
+    shop: Database, folder: Path
+) -> None:
+    assert shop.port is not None
+    port = shop.port
+    with Lossy(port) as way:
+        reads, at, writes = script(shop).partition("CREATE TABLE target")
+        text = reads + at + writes.replace(str(port), str(way.port))
+        with pipeline(text, folder) as running:
+            running.run_once()
+    with pytest.raises(AwayError), pipeline(text, folder / "anew"):
+        pass
+    shop.run("INSERT INTO orders VALUES (10, 'c9', 10)")
+    heard = Listening()
+    with ExitStack() as closing, ThreadPoolExecutor(1) as beside:
+
+        def come_back() -> None:
+            wait_for(lambda: "waiting" in {report.stage for report in heard.reports}, seconds=60)
+            closing.enter_context(Lossy(port, at=way.port))
+
+        back = beside.submit(come_back)
+        with pipeline(text, folder, heard) as running:
+            running.run_once()
+            back.result()
+            assert bag(shop, SINK) == bag(shop, QUERY)
+    away, over = (report.subject for report in heard.reports if report.stage == "waiting")
+    assert f"127.0.0.1:{way.port}" in away and over.endswith("is back; going on")

@@ -44,11 +44,15 @@ def schema(columns: str, *key: str) -> Schema:
 
 
 def wait_for(what: Callable[[], bool], *, seconds: float = 15.0) -> None:
-    """Return as soon as a condition holds; fail if it does not in time."""
-    deadline = time.monotonic() + seconds
+    """Return soon after a condition holds; fail if it does not in time.
+
+    Who waits long asks less often: asking takes the time of those it waits for.
+    """
+    deadline, pause = time.monotonic() + seconds, 0.01
     while not what():
         assert time.monotonic() < deadline, "the condition never came true"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.3, 0.3)
 
 
 class Database:

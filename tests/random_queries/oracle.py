@@ -11,13 +11,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.spark.pace import AS_IT_STANDS
 from headwater.spark.types import struct_of
 from tests.random_queries.tables import TABLES
 
 SETTINGS = {
     # A query that runs once over a dozen rows is done before code for it would be compiled.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    **AS_IT_STANDS,
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 

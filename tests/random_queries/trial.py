@@ -20,7 +20,6 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.schema import WEIGHT, arrow_schema
 from headwater.sources.base import Report
 from headwater.sources.values import STORES, ValuesStore
-from headwater.spark.plain_maps import without_generated_code
 from headwater.tables import slices
 from tests.random_queries.batches import Rows, Transaction
 from tests.random_queries.compare import Row, bag, differences, weighted_bag
@@ -113,7 +112,7 @@ class Trial:
         rows = Rows()
         pipeline = open_pipeline(text, file="random.sql", state=self.folder, listener=self)
         # Everything here runs a few times over a few rows: compiling code for it costs more than all the rest.
-        without_generated_code(pipeline.engine.spark)
+        pipeline.engine.pace.generate_no_code()
         with closing(pipeline), ThreadPoolExecutor(1) as beside:
             for number, transactions in enumerate(self.history):
                 self.step = number

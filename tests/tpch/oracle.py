@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from headwater.spark.pace import AS_IT_STANDS
 from tests.tpch.queries import tables_read
 from tests.tpch.tables import Rows
 
@@ -24,7 +25,8 @@ class Oracle:
     def __init__(self, session: SparkSession, folder: Path, texts: Mapping[str, str]) -> None:
         self._spark = session.newSession()
         # On few rows it takes longer to compile a query than to run it.
-        self._spark.conf.set("spark.sql.codegen.wholeStage", "false")
+        for name, value in AS_IT_STANDS.items():
+            self._spark.conf.set(name, value)
         self._folder = folder
         self._texts = texts
         self._known: dict[str, pa.Table] = {}

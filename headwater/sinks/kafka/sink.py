@@ -8,10 +8,10 @@ from dataclasses import replace
 from confluent_kafka import KafkaException
 
 from headwater.changes.change_set import ChangeSet
-from headwater.errors import SinkError, placed
+from headwater.errors import AwayError, SinkError, placed
 from headwater.kafka.clients import ensure_topic, producer
 from headwater.kafka.names import CONSUMER_ONLY
-from headwater.kafka.problems import problem_as
+from headwater.kafka.problems import is_away, problem_as
 from headwater.kafka.properties import client_config, cluster_of
 from headwater.options import revealed
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
@@ -82,8 +82,9 @@ def _with_topic(target: Target) -> Target:
     try:
         return replace(target, partitions=ensure_topic(properties, target.topic, config=config))
     except KafkaException as problem:
+        kind = AwayError if is_away(problem) else SinkError
         raise problem_as(
-            SinkError, problem, properties, subject=f"topic '{target.topic}'", place=target.table.place
+            kind, problem, properties, subject=f"topic '{target.topic}'", place=target.table.place
         ) from problem
 
 

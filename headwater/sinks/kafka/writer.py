@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from headwater.errors import HeadwaterError, SinkError
+from headwater.errors import AwayError, HeadwaterError, SinkError
 from headwater.kafka.clients import LOGGER, Heard, producer
 from headwater.kafka.problems import error_of, is_away, is_fenced, problem_as, trouble
 from headwater.sinks.kafka import batches
@@ -75,7 +75,8 @@ class Writer:
             self.last = entry.batch_id if entry is not None else None
             self._claim()
         except KafkaException as problem:
-            raise problem_as(SinkError, self._heard.reason(problem), properties) from problem
+            kind = AwayError if is_away(problem) else SinkError
+            raise problem_as(kind, self._heard.reason(problem), properties) from problem
 
     def write(self, batch_id: int, batch: Batch) -> None:
         """Write a batch and its id in one transaction; waits for as long as the brokers are away."""

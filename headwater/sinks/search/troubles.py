@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from headwater.errors import Place, SinkError
+from headwater.errors import AwayError, Place, SinkError
 from headwater.sinks.search.client import Answer, Unreachable
 
 _HINTS = {
@@ -28,7 +28,8 @@ _HINTS = {
 
 def unreachable(problem: Unreachable, place: Place | None) -> SinkError:
     """The error of nodes that do not answer when a pipeline starts."""
-    return SinkError(
+    kind = SinkError if problem.by_certificate else AwayError
+    return kind(
         f"no node of 'hosts' answers: {problem.node}",
         detail=f"{problem.reason}.",
         hint="Check the certificate: 'ssl.ca.location' names its authority; a port without TLS is written http://."

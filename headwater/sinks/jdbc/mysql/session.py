@@ -10,7 +10,7 @@ from typing import Any
 
 import pymysql
 
-from headwater.errors import SinkError
+from headwater.errors import AwayError, SinkError
 from headwater.jdbc_url import Address, connect_hint, tls_of
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
@@ -183,7 +183,8 @@ def can_try_again(error: Exception) -> bool:
 def unreachable(session: Session, error: Exception, table: SinkTable) -> SinkError:
     """Why no connection came about."""
     where, said = session.address, session.said(error)
-    return SinkError(
+    kind = AwayError if is_away(error) else SinkError
+    return kind(
         session.hide(f"cannot connect to MySQL at {where.host}:{where.port}, database '{where.database}'"),
         detail=f"{said}.",
         hint=connect_hint(said),

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg2
 import psycopg2.extensions
 
-from headwater.errors import SinkError
+from headwater.errors import AwayError, SinkError
 from headwater.jdbc_url import Address, connect_hint
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
@@ -162,7 +162,8 @@ def unreachable(session: Session, error: psycopg2.Error, table: SinkTable) -> Si
     """Why no connection came about."""
     where = session.address
     said = session.hide(str(error))
-    return SinkError(
+    kind = AwayError if is_away(error) else SinkError
+    return kind(
         session.hide(f"cannot connect to Postgres at {where.host}:{where.port}, database '{where.database}'"),
         detail=said if said.endswith((".", "?")) else f"{said}.",
         hint=connect_hint(said),
