@@ -19,6 +19,7 @@ from headwater.incremental.rules import aggregate
 from headwater.incremental.weights import consolidated
 from headwater.runtime.program import Program
 from headwater.spark.engine import Engine
+from headwater.spark.session import borrowed_session
 from headwater.tables.state import Run, State, link, row_count, sync_folder, write_rows
 
 MOST_RUNS = 24
@@ -67,6 +68,15 @@ class Compactor:
     def close(self) -> None:
         """Wait for what is under way."""
         self._worker.shutdown(wait=True)
+
+
+def compactor_beside(engine: Engine, program: Program, folder: Path) -> Compactor:
+    """One that works in a session of its own: what suits a step of a few rows does not suit it."""
+    own = Engine(borrowed_session(engine.spark), folder)
+    if not engine.pace.generates_code:
+        own.pace.generate_no_code()
+    own.tidy()
+    return Compactor(own, program)
 
 
 def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Merged:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import StateError, placed
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
-from headwater.runtime.compaction import Compactor
+from headwater.runtime.compaction import compactor_beside
 from headwater.runtime.compile import compile_script
 from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, open_ends
@@ -154,12 +154,7 @@ def _resumed(
     lake = SparkLake(engine.spark)
     ends = open_ends(program, progress, listener.report, cut=cut, closing=closing, lake=lake)
     progress.cut = cut
-    # In a session of its own: what suits a step of a few rows does not suit compaction.
-    beside = Engine(borrowed_session(engine.spark), progress.folder / "compaction")
-    if not engine.pace.generates_code:
-        beside.pace.generate_no_code()
-    beside.tidy()
-    compactor = Compactor(beside, program)
+    compactor = compactor_beside(engine, program, progress.folder / "compaction")
     closing.callback(compactor.close)
     return Pipeline(
         name=program.settings.name,
