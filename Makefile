@@ -10,10 +10,10 @@ PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest -n 2 --dist lo
 BENCH ?= run
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults fuzz bench build
+.PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 install: $(STAMP) ## make .venv with everything in it, exact versions from lock.txt
 
@@ -56,3 +56,6 @@ fuzz: install ## two thousand random queries from a fresh seed; every failure is
 
 bench: install ## how long a step of the engine takes, part by part; BENCH=capture: our capture of a MySQL beside Debezium
 	$(BIN)/python bench/$(BENCH).py $(ARGS)
+
+bench-engine: install ## steps of all TPC-H queries beside a recompute by Spark; ARGS="--scale 5", ARGS="--claims 1 4 16"
+	$(BIN)/python -m bench.engine $(ARGS)

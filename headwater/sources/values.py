@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headwater.errors import SourceError, SqlError
 from headwater.log.events import (
@@ -195,8 +196,8 @@ class ValuesSource:
         for name, schema in self._tables.items():
             for said in self._said(transaction, name):
                 table = events_of(name, schema, said)
-                at = pa.array([transaction.position] * len(table), pa.int64())
-                seq = pa.array(range(number, number + len(table)), pa.int64())
+                at = pa.repeat(pa.scalar(transaction.position, pa.int64()), len(table))
+                seq = pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), len(table)), start=number - 1)
                 number += len(table)
                 whole = table.append_column(POSITION, at).append_column(SEQ, seq)
                 yield name, whole.select(event_schema(schema).names)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headwater.errors import SourceError
 from headwater.log.events import DELETE, DELETE_KEY, INSERT, KIND, TRUNCATE, UNCHANGED, UPSERT, WEIGHTS
@@ -35,13 +36,14 @@ def events_of(name: str, schema: Schema, said: Sequence[Change] | pa.Table) -> p
         return _of_arrow(schema, said)
     for sign, row in said:
         _check(name, schema, sign, row)
-    kinds = [KINDS[sign] for sign, _ in said]
+    kinds = pa.array([KINDS[sign] for sign, _ in said], pa.string())
     columns = [typed([row.get(field.name) for _, row in said], field.type) for field in arrow_schema(schema)]
     left_out = [
         [column for column in schema.names if column not in row] or None if sign == "u" else None
         for sign, row in said
     ]
-    return _with_kinds(pa.table(columns, schema=arrow_schema(schema)), kinds, left_out)
+    names = pa.array(left_out, pa.list_(pa.string()))
+    return _with_kinds(pa.table(columns, schema=arrow_schema(schema)), kinds, names)
 
 
 def typed(values: Sequence[object], kind: pa.DataType) -> pa.Array:
@@ -64,17 +66,14 @@ def _zoned(text: str | None) -> str | None:
 
 def _of_arrow(schema: Schema, said: pa.Table) -> pa.Table:
     rows = said.select(list(schema.names)).cast(arrow_schema(schema))
-    kinds = said.column(KIND).to_pylist() if KIND in said.column_names else [INSERT] * len(said)
-    return _with_kinds(rows, kinds, [None] * len(said))
+    kinds = said.column(KIND).combine_chunks() if KIND in said.column_names else pa.repeat(INSERT, len(said))
+    return _with_kinds(rows, kinds, pa.nulls(len(said), pa.list_(pa.string())))
 
 
-def _with_kinds(rows: pa.Table, kinds: list[str], left_out: Sequence[list[str] | None]) -> pa.Table:
-    weights = pa.array([WEIGHTS[kind] for kind in kinds], pa.int8())
-    return (
-        rows.append_column(KIND, pa.array(kinds, pa.string()))
-        .append_column(WEIGHT, weights)
-        .append_column(UNCHANGED, pa.array(left_out, pa.list_(pa.string())))
-    )
+def _with_kinds(rows: pa.Table, kinds: pa.Array, left_out: pa.Array) -> pa.Table:
+    known = pa.array(WEIGHTS.keys(), pa.string())
+    weights = pa.array(WEIGHTS.values(), pa.int8()).take(pc.index_in(kinds, value_set=known))
+    return rows.append_column(KIND, kinds).append_column(WEIGHT, weights).append_column(UNCHANGED, left_out)
 
 
 def _check(name: str, schema: Schema, sign: str, row: Mapping[str, object]) -> None:

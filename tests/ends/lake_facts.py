@@ -20,12 +20,14 @@ from headwater.sinks.base import Sink, SinkContext, SinkTable
 from headwater.sinks.lake import rows as lake_rows
 from headwater.sinks.registry import SINK_TYPES
 from headwater.spark.lake import SparkLake
+from headwater.spark.pace import AS_IT_STANDS
 from tests.ends.lake_world import ALL_TYPES, KINDS, lake_table, typed_rows
 from tests.ends.postgres_world import arrow_changes, changes, schema
 
 FEW_TASKS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+    **AS_IT_STANDS,
 }
 """For readers and upkeep of tables with a handful of files."""
 

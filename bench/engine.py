@@ -1,0 +1,249 @@
+"""What a step of the engine costs beside a recompute of the same queries on the same rows, in one run on one machine.
+
+    make bench-engine                              # TPC-H at scale 1
+    make bench-engine ARGS="--scale 5"
+    make bench-engine ARGS="--claims 1 4 16"       # the claims join over so many million rows
+
+TPC-H: all 22 queries are views of one pipeline. A refresh inserts 0.1 % of the orders with their lines, deletes as many
+and updates 100 customers. After some refreshes to warm up, each view's own seconds are taken from the pipeline; then
+plain Spark runs each query on plain Parquet files of the rows as they are, with its default settings, warmed up too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from headwater.runtime.facts import BatchDone
+from headwater.runtime.open import open_pipeline
+from headwater.runtime.pipeline import Pipeline
+from headwater.sources.base import Report
+from headwater.sources.values import STORES, ValuesStore
+from tests.tpch.queries import NAMES, query_texts, tables_read, view_declarations
+from tests.tpch.stream import refresh, stream
+from tests.tpch.tables import Rows, declarations, make_data, read_data
+
+SHARE = 0.001
+"""So many of the orders come in a refresh, and as many go."""
+
+CUSTOMERS = 100
+
+PLAIN = {
+    # Spark's own defaults, in place of what we set for small steps; partitions for a machine of a few cores.
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.autoBroadcastJoinThreshold": "10m",
+}
+
+CLAIMS = """
+SET 'pipeline.name' = 'claims';
+CREATE TABLE members (id INT, company STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+CREATE TABLE claims (id INT, member_id INT, animal STRING, total DOUBLE, PRIMARY KEY (id) NOT ENFORCED)
+WITH ('connector' = 'values');
+CREATE VIEW costs AS
+SELECT m.company, c.animal, SUM(c.total) AS total, COUNT(*) AS claims
+FROM claims c JOIN members m ON c.member_id = m.id GROUP BY m.company, c.animal;
+"""
+
+
+class Quiet:
+    """Nobody looks on."""
+
+    def report(self, report: Report) -> None:
+        """Nothing."""
+
+    def batch(self, done: BatchDone) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a query's step and its recompute took, in seconds."""
+
+    name: str
+    step: float
+    recompute: float
+    way: str
+
+    @property
+    def ratio(self) -> float:
+        """How much of a recompute a step takes."""
+        return self.step / self.recompute
+
+
+def main() -> None:
+    """Measure what is asked for, and print it as tables for people."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", type=float, default=1.0, help="TPC-H's scale factor")
+    parser.add_argument("--steps", type=int, default=5, help="refreshes that are measured")
+    parser.add_argument("--warm", type=int, default=3, help="refreshes before that")
+    parser.add_argument(
+        "--claims", type=int, nargs="+", help="the claims join instead, over so many million rows"
+    )
+    given = parser.parse_args()
+    if given.claims:
+        growth(given.claims, steps=given.steps, warm=given.warm)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
+    print(told(found, given.scale))
+
+
+def tpch(folder: Path, scale: float, *, steps: int, warm: int) -> list[Measured]:
+    """Each query's step and recompute."""
+    make_data(folder, scale=scale)
+    rows = read_data(folder)
+    said("made the rows", len(rows["lineitem"]), "lines")
+    script = f"SET 'pipeline.name' = 'bench';\n{declarations()}\n{view_declarations(scale)}"
+    pipeline = opened(script, "bench", folder / "state")
+    try:
+        STORES["bench"].append(rows)
+        begin = time.perf_counter()
+        pipeline.run_once()
+        said("filled 22 views in", round(time.perf_counter() - begin), "s")
+        taken: dict[str, list[float]] = {name: [] for name in NAMES}
+        edits = [refresh(rows, share=SHARE, customers=CUSTOMERS)] * (warm + steps)
+        for number, step in enumerate(stream(rows, 1, steps=edits, season=None)):
+            STORES["bench"].append(step.changes)
+            before, begin = dict(pipeline.costs.last), time.perf_counter()
+            pipeline.run_once()
+            said(f"refresh {number + 1} took", round(time.perf_counter() - begin, 1), "s")
+            for name in NAMES:
+                cost = pipeline.costs.last[name]
+                if number >= warm:
+                    taken[name].append(cost.seconds if cost is not before[name] else 0.0)
+            rows = step.rows
+        ways = {name: pipeline.costs.last[name].way.value for name in NAMES}
+        anew = recomputed(pipeline.engine.spark, folder, rows, query_texts(scale))
+    finally:
+        pipeline.close()
+    return [Measured(n, statistics.median(taken[n]), anew[n], ways[n]) for n in NAMES]
+
+
+def recomputed(spark: SparkSession, folder: Path, rows: Rows, texts: Mapping[str, str]) -> dict[str, float]:
+    """Seconds that plain Spark takes for each query, the middle of three after one to warm up."""
+    plain = spark.newSession()
+    for name, value in PLAIN.items():
+        plain.conf.set(name, value)
+    for name, table in rows.items():
+        pq.write_table(table, folder / f"{name}.parquet", row_group_size=1 << 20)
+        plain.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(name)
+    found: dict[str, float] = {}
+    for name, text in texts.items():
+        assert tables_read(text)
+        taken = [timed(plain, text) for _ in range(4)]
+        found[name] = statistics.median(taken[1:])
+        said("recomputed", name, "in", round(found[name], 2), "s")
+    return found
+
+
+def timed(spark: SparkSession, text: str) -> float:
+    """Seconds to compute all rows of a query and drop them."""
+    begin = time.perf_counter()
+    spark.sql(text).write.format("noop").mode("overwrite").save()
+    return time.perf_counter() - begin
+
+
+def told(found: Sequence[Measured], scale: float) -> str:
+    """The table and what it comes to."""
+    lines = [
+        f"TPC-H at scale {scale:g}: seconds of a refresh of {SHARE:.1%} beside a recompute by Spark",
+        "",
+        "| query | step | recompute | ratio | way |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {m.name} | {m.step:.2f} | {m.recompute:.2f} | {m.ratio:.2f} | {m.way} |" for m in found]
+    ratios = [m.ratio for m in found]
+    good = sum(ratio <= 1 / 3 for ratio in ratios)
+    lines += [
+        "",
+        f"{good} of {len(found)} take a third or less, the median is {statistics.median(ratios):.2f},",
+    ]
+    lines += [f"the largest {max(ratios):.2f}."]
+    return "\n".join(lines)
+
+
+def growth(millions: Sequence[int], *, steps: int, warm: int) -> None:
+    """Print what a step of 1,000 changes takes as the claims grow, and how many jobs it is."""
+    print("| claims | step of 1,000 changes | Spark jobs |\n|---|---|---|")
+    for count in millions:
+        rows, folder = count * 1_000_000, Path(tempfile.mkdtemp())
+        pipeline = opened(CLAIMS, "claims", folder / "state")
+        try:
+            STORES["claims"].append({"members": members(rows // 10), "claims": claims(0, rows, rows // 10)})
+            pipeline.run_once()
+            taken, jobs = [], 0
+            for number in range(warm + steps):
+                STORES["claims"].append({"claims": claims(rows + 1000 * number, 1000, rows // 10)})
+                begun, begin = job_count(pipeline), time.perf_counter()
+                pipeline.run_once()
+                taken.append(time.perf_counter() - begin)
+                jobs = job_count(pipeline) - begun
+        finally:
+            pipeline.close()
+            shutil.rmtree(folder)
+        print(f"| {count} M | {statistics.median(taken[warm:]):.2f} s | {jobs} |", flush=True)
+
+
+def members(count: int) -> pa.Table:
+    """So many members of fifty companies."""
+    ids = numbers(0, count)
+    return pa.table({"id": ids, "company": texts("company", ids, 50)})
+
+
+def claims(first: int, count: int, of: int) -> pa.Table:
+    """So many claims of random members."""
+    whose = pc.floor(pc.multiply(pc.random(count, initializer=first), of)).cast(pa.int32())
+    return pa.table(
+        {
+            "id": numbers(first, count),
+            "member_id": whose,
+            "animal": texts("animal", whose, 30),
+            "total": pc.round(pc.multiply(pc.random(count, initializer=first + 1), 1000.0), ndigits=2),
+        }
+    )
+
+
+def numbers(first: int, count: int) -> pa.Array:
+    """So many numbers from one on."""
+    ones = pa.repeat(pa.scalar(1, pa.int64()), count)
+    return pc.cumulative_sum(ones, start=first - 1).cast(pa.int32())
+
+
+def texts(word: str, of: pa.Array, kinds: int) -> pa.Array:
+    """One of some words for each number."""
+    known = pa.array([f"{word} {n}" for n in range(kinds)])
+    return known.take(pc.subtract(of, pc.multiply(pc.divide(of, kinds), kinds)))
+
+
+def job_count(pipeline: Pipeline) -> int:
+    """How many jobs Spark has begun."""
+    return int(pipeline.engine.spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
+
+
+def opened(script: str, name: str, state: Path) -> Pipeline:
+    """A pipeline over a store of its own."""
+    STORES[name] = ValuesStore()
+    return open_pipeline(script, file=f"{name}.sql", state=state, listener=Quiet())
+
+
+def said(*words: object) -> None:
+    """A line of progress."""
+    print(*words, flush=True)
+
+
+if __name__ == "__main__":
+    main()
