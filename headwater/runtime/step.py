@@ -15,7 +15,8 @@ from headwater.incremental.weights import consolidated
 from headwater.runtime.costs import Cost, CostModel, Way
 from headwater.runtime.program import Program, ViewNode
 from headwater.schema import WEIGHT, Schema, sql_type
-from headwater.spark.engine import Before, Engine
+from headwater.spark.engine import Engine
+from headwater.spark.inputs import Before
 from headwater.tables.state import State, appended
 
 

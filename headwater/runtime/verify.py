@@ -16,7 +16,8 @@ from headwater.runtime.failures import told
 from headwater.runtime.program import Program, Result, ViewNode
 from headwater.schema import WEIGHT
 from headwater.spark.compare import differences
-from headwater.spark.engine import Before, Engine
+from headwater.spark.engine import Engine
+from headwater.spark.inputs import Before
 from headwater.spark.types import struct_of
 from headwater.tables.state import State
 

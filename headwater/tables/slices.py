@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,8 +19,12 @@ from headwater.tables.state import Run, State
 SMALL_RUN_ROWS = 2_000
 """Runs up to so many rows are kept in memory once read."""
 
-MOST_KEYS = 10_000
+MOST_KEYS = 500_000
 """Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
+
+KEPT_ROWS, KEPT_SLICES = 50_000, 16
+"""So many of the last slices of large runs are kept, if they have not more rows: what is cut from the State before
+a step is cut from the State after it too."""
 
 
 def can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
@@ -64,6 +71,18 @@ def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
     return pa.concat_tables(pieces).combine_chunks() if pieces else typed.empty_table()
 
 
+@dataclass(frozen=True)
+class _Slice:
+    """Rows that were cut from a run: of which file and when it was written, by which column, which columns of it."""
+
+    of: tuple[Path, int, str, list[str]]
+    wanted: pa.Array
+    pieces: list[pa.Table]
+
+
+_KEPT: deque[_Slice] = deque(maxlen=KEPT_SLICES)
+
+
 @lru_cache(maxsize=512)
 def _read_small(path: Path, changed: int) -> pa.Table:
     """A small run, kept in memory: runs never change, and the newest ones are read at every step."""
@@ -82,15 +101,24 @@ def _cut_run(run: Run, column: str, wanted: pa.Array, names: list[str]) -> list[
         table = _table(run, names)
         kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
         return [kept] if kept.num_rows else []
-    file = pq.ParquetFile(run.path)
-    groups = _groups_with(file, column, wanted)
-    pieces = []
-    for group in groups:
-        table = file.read_row_group(group, columns=names)
-        kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
-        if kept.num_rows:
-            pieces.append(kept)
+    of = (run.path, run.path.stat().st_mtime_ns, column, names)
+    for known in tuple(_KEPT):
+        if known.of == of and known.wanted.equals(wanted):
+            return known.pieces
+    pieces = list(_read_pieces(run.path, column, wanted, names))
+    if sum(piece.num_rows for piece in pieces) <= KEPT_ROWS:
+        _KEPT.appendleft(_Slice(of, wanted, pieces))
     return pieces
+
+
+def _read_pieces(path: Path, column: str, wanted: pa.Array, names: list[str]) -> Iterator[pa.Table]:
+    """The key is read first, the other columns only where it is met."""
+    with pq.ParquetFile(path, memory_map=True) as file:
+        for group in _groups_with(file, column, wanted):
+            keys = file.read_row_group(group, columns=[column])
+            is_met = pc.is_in(keys.column(0), value_set=wanted)
+            if pc.any(is_met).as_py():
+                yield file.read_row_group(group, columns=names).filter(is_met)
 
 
 def _groups_with(file: pq.ParquetFile, column: str, wanted: pa.Array) -> list[int]:

@@ -1,0 +1,193 @@
+"""What a statement reads: slices of State cut by Arrow where keys are known, and all the rest as Spark reads it.
+
+A few rows go to Spark from memory, more of them through a file. Keys come from whatever was made before: from rows in
+memory, or from one column of a file.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from headwater.changes.change_set import ChangeSet, Files, Rows
+from headwater.incremental.change_plan import Input, Restriction, Version
+from headwater.log.events import SMALL_ROWS
+from headwater.schema import WEIGHT, Schema
+from headwater.spark.frames import frame_of, plain, quoted, register, weighted
+from headwater.tables import slices
+from headwater.tables.bags import can_count, counted
+from headwater.tables.state import State
+
+LOCAL_ROWS = 5_000
+"""A State up to so many rows is handed to Spark as it is; a larger one is cut or read by Spark."""
+
+MOST_CUT = 500_000
+"""A slice of more rows than this is left to Spark."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a step starts from: the States before and after it, and the changes between, by relation."""
+
+    old: Mapping[str, State]
+    new: Mapping[str, State]
+    changes: Mapping[str, ChangeSet]
+
+
+@dataclass(frozen=True)
+class _InFiles:
+    """Where the rows of an input lie, and what its columns are called there."""
+
+    parts: tuple[Rows | Files, ...]
+    names: Mapping[str, str]
+
+    def values(self, column: str) -> pa.ChunkedArray | None:
+        """A column of it, None if that is too much."""
+        if sum(len(p.table) if isinstance(p, Rows) else p.count for p in self.parts) > slices.MOST_KEYS:
+            return None
+        name = self.names.get(column, column)
+        chunks: list[pa.Array] = []
+        for part in self.parts:
+            tables = (
+                [part.table]
+                if isinstance(part, Rows)
+                else [pq.read_table(path, columns=[name], partitioning=None) for path in part.paths]
+            )
+            chunks += [chunk for table in tables for chunk in table.column(name).chunks]
+        kinds = {chunk.type for chunk in chunks}
+        return pa.chunked_array(chunks) if len(kinds) == 1 else None
+
+
+@dataclass
+class Inputs:
+    """The inputs of one statement, made one after the other; what is made is called by its view's name."""
+
+    spark: SparkSession
+    folder: Path
+    numbers: itertools.count[int]
+    before: Before
+    results: Mapping[str, pa.Table | Files]
+    read: dict[str, int] = field(default_factory=dict)
+    """How many rows of each relation were handed out."""
+    _rows: dict[str, pa.Table] = field(default_factory=dict)
+    _files: dict[str, _InFiles] = field(default_factory=dict)
+    _made: set[str] = field(default_factory=set)
+
+    @property
+    def few(self) -> int | None:
+        """How many rows there are in all, None if some are not in memory, or many."""
+        counts = [rows.num_rows for rows in self._rows.values()]
+        return (
+            sum(counts) if len(counts) == len(self._made) and max(counts, default=0) <= SMALL_ROWS else None
+        )
+
+    def make(self, wanted: Input) -> None:
+        """Make one more."""
+        # A view of that name may still be there from the last step, with other rows.
+        assert wanted.restriction is None or wanted.restriction.by in self._made, wanted
+        self._made.add(wanted.view)
+        made = self._input(wanted)
+        self._count(wanted, made)
+        if isinstance(made, pa.Table):
+            self._rows[wanted.view] = made
+            made = self._handed(made)
+        register(wanted.view, made)
+
+    def _handed(self, rows: pa.Table) -> DataFrame:
+        if rows.num_rows <= SMALL_ROWS:
+            # On one partition nothing above has to be shuffled.
+            return self.spark.createDataFrame(rows).coalesce(1)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"slice-{next(self.numbers)}.parquet"
+        pq.write_table(rows, path, compression="snappy")
+        struct = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+        return self.spark.read.schema(struct).parquet(str(path))
+
+    def _count(self, wanted: Input, made: pa.Table | DataFrame) -> None:
+        if wanted.version in (Version.RESULT, Version.CHANGE):
+            return
+        states = self.before.new if wanted.version in (Version.NOW, Version.NEW) else self.before.old
+        rows = made.num_rows if isinstance(made, pa.Table) else states[wanted.relation].rows
+        self.read[wanted.relation] = self.read.get(wanted.relation, 0) + rows
+
+    def _input(self, wanted: Input) -> pa.Table | DataFrame:
+        match wanted.version:
+            case Version.RESULT:
+                made = self.results[wanted.relation]
+                if isinstance(made, pa.Table):
+                    return made
+                self._files[wanted.view] = _InFiles((made,), {})
+                return self.spark.read.parquet(*map(str, made.paths))
+            case Version.CHANGE:
+                return self._change(wanted)
+            case Version.NOW:
+                state = self.before.new[wanted.relation]
+                return plain(state.relation, weighted(self.spark, state))
+            case Version.NEW:
+                state = self.before.new[wanted.relation]
+            case _:
+                state = self.before.old[wanted.relation]
+        made = self._state(state, wanted)
+        return self._plain(made, wanted) if wanted.is_bag else made
+
+    def _plain(self, rows: pa.Table | DataFrame, wanted: Input) -> pa.Table | DataFrame:
+        """Weighted rows as often as they are there; by Arrow where that is the same as in Spark."""
+        if isinstance(rows, pa.Table):
+            if can_count(rows):
+                return counted(rows)
+            rows = self._handed(rows)
+        return plain(wanted.view, rows)
+
+    def _change(self, wanted: Input) -> pa.Table | DataFrame:
+        changes = self.before.changes[wanted.relation]
+        stored = stored_names(changes.schema, wanted.columns)
+        names = [*wanted.columns, WEIGHT]
+        if changes.is_small:
+            return changes.table().select([*stored, WEIGHT]).rename_columns(names)
+        self._files[wanted.view] = _InFiles(changes.parts, dict(zip(wanted.columns, stored, strict=True)))
+        return frame_of(self.spark, changes).select(*stored, WEIGHT).toDF(*names)
+
+    def _state(self, state: State, wanted: Input) -> pa.Table | DataFrame:
+        """A relation's weighted rows, as few of them as the restriction allows; names in lower case."""
+        columns = wanted.columns or tuple(n.lower() for n in state.schema.names)
+        stored = stored_names(state.schema, columns)
+        if wanted.restriction is not None and state.rows > 0:
+            cut = self._cut(state, wanted.restriction, stored)
+            if cut is not None:
+                return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
+        elif state.rows <= LOCAL_ROWS:
+            return slices.whole(state, tuple(stored)).rename_columns([*columns, WEIGHT])
+        frame = weighted(self.spark, state).select(*stored, WEIGHT).toDF(*columns, WEIGHT)
+        if wanted.restriction is None:
+            return frame
+        column, by = wanted.restriction.column, wanted.restriction.by_column
+        few = self.spark.table(quoted(wanted.restriction.by)).select(by).distinct()
+        return frame.join(few, frame[column].eqNullSafe(few[by]), "left_semi")
+
+    def _cut(self, state: State, restriction: Restriction, stored: list[str]) -> pa.Table | None:
+        """The rows of a State that a restriction leaves, cut by Arrow; None if Spark has to do that."""
+        (column,) = stored_names(state.schema, (restriction.column,))
+        values = self._values(restriction)
+        if values is None or not slices.can_cut(state.schema, column, values):
+            return None
+        return slices.cut(state, column, values, columns=tuple(stored), limit=MOST_CUT)
+
+    def _values(self, restriction: Restriction) -> pa.ChunkedArray | None:
+        """The keys that a restriction names, as far as they are at hand."""
+        if (rows := self._rows.get(restriction.by)) is not None:
+            return rows.column(restriction.by_column)
+        files = self._files.get(restriction.by)
+        return None if files is None else files.values(restriction.by_column)
+
+
+def stored_names(schema: Schema, columns: tuple[str, ...]) -> list[str]:
+    """The names under which a relation keeps the columns a plan calls in lower case."""
+    found = [schema.find(name) for name in columns]
+    return [column.name for column in found if column is not None]
