@@ -19,6 +19,15 @@ pytest_plugins = ("tests.stage.fixtures",)
 MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
 """Folders of which every test carries a mark."""
 
+SLOW = (
+    "tests/stories/",
+    "tests/faults/",
+    "tests/ends/test_lake",
+    "tests/kafka/test_kafka_tra",
+    "tests/demo/",
+)
+"""Files and folders whose tests take minutes; each file runs on one worker."""
+
 STARTS = (
     # mark, and the module and the class whose method starts what the mark stands for
     ("jvm", "pyspark.sql.session", "SparkSession.Builder", "getOrCreate"),
@@ -65,7 +74,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a marked folder carry its mark."""
+    """Tests of a marked folder carry its mark. Files that take minutes come first: none is left for the end."""
+    items.sort(key=lambda item: not any(name in item.path.as_posix() for name in SLOW))
     for item in items:
         for mark, folders in MARKED_FOLDERS.items():
             if any(folder in item.path.as_posix() for folder in folders):

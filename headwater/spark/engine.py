@@ -24,7 +24,7 @@ from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import frame_of, plain, register, weighted
 from headwater.spark.inputs import Before, Inputs
-from headwater.spark.pace import Pace
+from headwater.spark.pace import FEW_ROWS, Pace
 from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
 from headwater.spark.text import to_text
@@ -106,6 +106,7 @@ class Engine:
         """A plain query over the rows that are true in the given States."""
         for name, state in views.items():
             self.register(name, self.bag(state))
+        self.pace.suit_many(sum(state.rows for state in views.values()))
         return self.spark.sql(text)
 
     def sql(self, query: exp.Query) -> DataFrame:
@@ -141,7 +142,10 @@ class Engine:
         for relation, rows in inputs.read.items():
             self._read[relation] = self._read.get(relation, 0) + rows
         is_small = inputs.few is not None
-        self.pace.suit(inputs.few)
+        if inputs.few is not None and inputs.few <= FEW_ROWS:
+            self.pace.suit_few()
+        else:
+            self.pace.suit_many(sum(inputs.read.values()))
         self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if is_small else BROADCAST)
         if id(statement) not in self._texts:
             self._texts[id(statement)] = (statement, to_text(statement.query))

@@ -18,7 +18,7 @@ import pytest
 from tests.ends import lake_child
 from tests.ends.lake_world import ALL_TYPES, BATCHES, KINDS, expected, typed_rows
 
-pytestmark = [pytest.mark.jvm, pytest.mark.parametrize("kind", KINDS)]
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200), pytest.mark.parametrize("kind", KINDS)]
 
 HOUSE = Path(__file__).parent.parent.parent
 
