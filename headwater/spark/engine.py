@@ -55,6 +55,8 @@ class Engine:
     """The rows that the plan under way was given."""
     _texts: dict[int, tuple[Statement, str]] = field(default_factory=dict)
     """The text of each statement that was run; the statement is kept, so that its id stays its own."""
+    _empty: dict[str, Schema] = field(init=False, default_factory=dict)
+    """The relations that stand without rows, for queries to be analysed over."""
 
     def __post_init__(self) -> None:
         self.pace = Pace(self.spark)
@@ -90,8 +92,9 @@ class Engine:
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
         """The types Spark gives the columns of a query over relations of these schemas."""
         for name, schema in schemas.items():
-            empty = self.spark.createDataFrame([], struct_of(schema))
-            register(name, empty)
+            if self._empty.get(name) != schema:
+                register(name, self.spark.createDataFrame([], struct_of(schema)))
+                self._empty[name] = schema
         struct = self.spark.sql(to_text(query)).schema
         types = {f.name: type_text(f.dataType) for f in struct.fields}
         if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
@@ -138,6 +141,7 @@ class Engine:
         """Make the views a statement reads; tell whether all of them are small."""
         inputs = Inputs(self.spark, self.folder, self._numbers, before, results)
         for wanted in statement.inputs:
+            self._empty.pop(wanted.view, None)
             inputs.make(wanted)
         for relation, rows in inputs.read.items():
             self._read[relation] = self._read.get(relation, 0) + rows
@@ -154,6 +158,7 @@ class Engine:
 
     def register(self, view: str, frame: DataFrame) -> None:
         """Call a frame by a name in the statements that follow."""
+        self._empty.pop(view, None)
         register(view, frame)
 
     def weighted(self, state: State) -> DataFrame:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -18,6 +18,11 @@ from headwater.runtime.verify import recomputed
 from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.tables import slices
 from tests.stories.values_text import counted, plain, texts, unpacked
+
+Bag: TypeAlias = Counter[tuple[str, ...]]
+
+_ANSWERS: dict[tuple[str, str], dict[str, Bag]] = {}
+"""What Spark has answered, by what was said and the rows there were."""
 
 
 @dataclass
@@ -52,8 +57,31 @@ class Truth:
         return pa.Table.from_arrays(columns, schema=arrow_schema(schema))
 
 
-def check_law(pipeline: Pipeline, truth: Truth, *, way: str) -> None:
-    """Every result equals its query run from nothing on what the story handed in."""
+def check_law(pipeline: Pipeline, truth: Truth, *, way: str, said: str) -> None:
+    """Every result equals its query run from nothing on what the story handed in; `said` is its SQL up to here."""
+    for name, expected in _expected(pipeline, truth, said).items():
+        held = held_rows(pipeline, name)
+        assert held == expected, (
+            f"the law is broken: {name} ({way})\nmissing: {expected - held}\nextra: {held - expected}"
+        )
+
+
+def _expected(pipeline: Pipeline, truth: Truth, said: str) -> dict[str, Bag]:
+    """What Spark answers, asked once for the same SQL over the same rows: stories are told four times."""
+    moment = (
+        said,
+        repr(sorted((name, sorted(map(repr, (+bag).items()))) for name, bag in truth.bags.items())),
+    )
+    if moment not in _ANSWERS:
+        found, may_be_kept = _asked(pipeline, truth)
+        if not may_be_kept:
+            return found
+        _ANSWERS[moment] = found
+    return _ANSWERS[moment]
+
+
+def _asked(pipeline: Pipeline, truth: Truth) -> tuple[dict[str, Bag], bool]:
+    """What Spark answers now, and whether that depends on nothing but what the story has said."""
     engine, program = pipeline.engine, pipeline.program
     # What happened cannot be told from what is true: a history is taken as it stands.
     told = {node.name for nodes in histories(program.tables.values()).values() for node in nodes}
@@ -61,14 +89,12 @@ def check_law(pipeline: Pipeline, truth: Truth, *, way: str) -> None:
         n: engine.bag(pipeline.states[n]) if n in told else engine.local(t.schema, truth.rows(n, t.schema))
         for n, t in program.tables.items()
     }
+    found: dict[str, Bag] = {}
     for result in program.results.values():
         frame = recomputed(result, engine, frames)
         frames[result.name] = frame
-        expected = counted(frame.toArrow(), result.schema)
-        held = held_rows(pipeline, result.name)
-        assert held == expected, (
-            f"the law is broken: {result.name} ({way})\nmissing: {expected - held}\nextra: {held - expected}"
-        )
+        found[result.name] = counted(frame.toArrow(), result.schema)
+    return found, not told
 
 
 def held_rows(pipeline: Pipeline, name: str) -> Counter[tuple[str, ...]]:

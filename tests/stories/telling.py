@@ -72,11 +72,14 @@ class Teller:
                 self.take(block)
             if not self.is_broken:
                 self._step()
-                check_law(self._opened(), self.truth, way=self.way)
+                self._check_law()
             return {} if self.is_broken else self._end()
         finally:
             self.close()
             compaction.MOST_RUNS = MOST_RUNS
+
+    def _check_law(self) -> None:
+        check_law(self._opened(), self.truth, way=self.way, said="\n".join(self.script))
 
     def close(self) -> None:
         """Close what is open."""
@@ -155,7 +158,7 @@ class Teller:
             self._step_fails(block)
             return
         self._step()
-        check_law(self._opened(), self.truth, way=self.way)
+        self._check_law()
         if self.way == "with restarts":
             self._reopen()
 
