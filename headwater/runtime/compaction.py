@@ -83,7 +83,6 @@ def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Mer
     """Merge the small runs of a State into as few files as Spark writes."""
     kept, small = _split(state.runs)
     view = "compacting"
-    engine.pace.suit_many(sum(run.rows for run in small))
     engine.register(view, engine.weighted(replace(state, runs=small)))
     made = engine.saved(engine.sql(_query(program, state, exp.select("*").from_(view))))
     if isinstance(made, Files):

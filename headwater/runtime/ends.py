@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -77,16 +77,16 @@ def open_ends(
     progress: Progress,
     report: Callable[[Report], None],
     *,
-    cut: Cut,
+    kept: Collection[str],
     closing: ExitStack,
     lake: Lake | None = None,
 ) -> Ends:
-    """Open the sinks, then start the sources where the cut says; what was started is undone if one fails.
+    """Open the sinks, then start the sources where the progress says; what was started is undone if one fails.
 
-    Sinks first: a sink that is not there must not leave a slot at the source.
+    Sinks first: a sink that is not there must not leave a slot at the source. `kept` are the relations that go on.
     """
     told = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake)
-    ends = Ends(sinks=_open_sinks(program, progress, told, closing=closing))
+    ends = Ends(sinks=_open_sinks(program, progress, told, kept=kept, closing=closing))
     started: list[tuple[str, list[TableNode], SourceContext]] = []
     try:
         for name, tables in by_source(program).items():
@@ -95,7 +95,7 @@ def open_ends(
                 wanted = [replace(t.table, anew=t.name not in progress.relations) for t in tables]
                 source = tables[0].type.open(wanted, context_in)
                 closing.callback(source.close)
-                whole = source.start(cut.of(name))
+                whole = source.start(progress.cut.of(name))
             started.append((name, tables, context_in))
             if whole is not None:
                 ends.whole[name] = whole
@@ -103,7 +103,7 @@ def open_ends(
     except HeadwaterError:
         closing.close()
         for name, tables, context_in in started:
-            if cut.of(name) is None:
+            if progress.cut.of(name) is None:
                 tables[0].type.forget([t.table for t in tables], context_in)
                 shutil.rmtree(context_in.folder, ignore_errors=True)
         raise
@@ -111,7 +111,7 @@ def open_ends(
 
 
 def _open_sinks(
-    program: Program, progress: Progress, context: SinkContext, *, closing: ExitStack
+    program: Program, progress: Progress, context: SinkContext, *, kept: Collection[str], closing: ExitStack
 ) -> dict[str, Sink]:
     """Every sink by name; one that is ahead of our progress is refused."""
     opened: dict[str, Sink] = {}
@@ -119,7 +119,7 @@ def _open_sinks(
     held = {node.table.name for node in program.sinks if node.relation in written}
     for name, nodes in _by_sink(program).items():
         tables = [replace(node.table, held=node.table.name in held) for node in nodes]
-        sink = _opened(nodes[0].type, tables, context, goes_on=progress.batch_id > 0)
+        sink = _opened(nodes[0].type, tables, context, goes_on=any(node.relation in kept for node in nodes))
         closing.callback(sink.close)
         with placed(nodes[0].table.place):
             empty = nodes[0].type.empty.format(pipeline=context.pipeline)
@@ -129,7 +129,7 @@ def _open_sinks(
 
 
 def _opened(kind: SinkType, tables: Sequence[SinkTable], context: SinkContext, *, goes_on: bool) -> Sink:
-    """A sink, connected; of a pipeline that goes on it was right once, so one that is away is waited for."""
+    """A sink, connected; one that goes on was right once, so if it is away it is waited for."""
     pause = FIRST_PAUSE
     while True:
         try:

@@ -19,6 +19,7 @@ from headwater.runtime.program import Question, Result
 from headwater.runtime.progress import Progress
 from headwater.runtime.scope import Scope
 from headwater.spark.engine import Engine
+from headwater.spark.session import borrowed_session
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
 
@@ -101,7 +102,7 @@ class GrowingScript:
         self.folder.mkdir(parents=True, exist_ok=True)
         engine = open_engine(self.folder.name, self.folder / "work", self.listener)
         # What is only tried must not be seen by the pipeline, which works in the first session.
-        return replace(engine, spark=engine.spark.newSession())
+        return replace(engine, spark=borrowed_session(engine.spark))
 
 
 def _saved_script(folder: Path) -> list[sql.Statement]:

@@ -152,8 +152,8 @@ def _resumed(
     cut = _cut(program, progress, kept)
     _retire(program, progress, kept)
     lake = SparkLake(engine.spark)
-    ends = open_ends(program, progress, listener.report, cut=cut, closing=closing, lake=lake)
     progress.cut = cut
+    ends = open_ends(program, progress, listener.report, kept=kept, closing=closing, lake=lake)
     compactor = compactor_beside(engine, program, progress.folder / "compaction")
     closing.callback(compactor.close)
     return Pipeline(

@@ -66,8 +66,22 @@ def _zoned(text: str | None) -> str | None:
 
 def _of_arrow(schema: Schema, said: pa.Table) -> pa.Table:
     rows = said.select(list(schema.names)).cast(arrow_schema(schema))
-    kinds = said.column(KIND).combine_chunks() if KIND in said.column_names else pa.repeat(INSERT, len(said))
+    if KIND not in said.column_names:
+        kinds = pa.repeat(INSERT, len(said))
+    else:
+        kinds = said.column(KIND).cast(pa.string()).combine_chunks()
+        _check_kinds(kinds)
     return _with_kinds(rows, kinds, pa.nulls(len(said), pa.list_(pa.string())))
+
+
+def _check_kinds(kinds: pa.Array) -> None:
+    unknown = pc.unique(kinds.filter(pc.invert(pc.is_in(kinds, value_set=pa.array(WEIGHTS, pa.string())))))
+    if len(unknown):
+        raise SourceError(
+            f"a column {KIND} holds {unknown[0].as_py()!r}",
+            detail=f"The kinds of events are {', '.join(WEIGHTS)}.",
+            hint="Leave the column out if all rows are new.",
+        )
 
 
 def _with_kinds(rows: pa.Table, kinds: pa.Array, left_out: pa.Array) -> pa.Table:

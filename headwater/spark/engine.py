@@ -109,7 +109,6 @@ class Engine:
         """A plain query over the rows that are true in the given States."""
         for name, state in views.items():
             self.register(name, self.bag(state))
-        self.pace.suit_many(sum(state.rows for state in views.values()))
         return self.spark.sql(text)
 
     def sql(self, query: exp.Query) -> DataFrame:
@@ -149,7 +148,7 @@ class Engine:
         if inputs.few is not None and inputs.few <= FEW_ROWS:
             self.pace.suit_few()
         else:
-            self.pace.suit_many(sum(inputs.read.values()))
+            self.pace.suit_many()
         self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if is_small else BROADCAST)
         if id(statement) not in self._texts:
             self._texts[id(statement)] = (statement, to_text(statement.query))

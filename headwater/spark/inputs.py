@@ -158,10 +158,13 @@ class Inputs:
         """A relation's weighted rows, as few of them as the restriction allows; names in lower case."""
         columns = wanted.columns or tuple(n.lower() for n in state.schema.names)
         stored = stored_names(state.schema, columns)
-        if wanted.restriction is not None and state.rows > 0:
-            cut = self._cut(state, wanted.restriction, stored)
-            if cut is not None:
-                return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
+        keys = self._keys(wanted.restriction) if wanted.restriction is not None else None
+        if keys is not None and wanted.restriction is not None and state.rows > 0:
+            (column,) = stored_names(state.schema, (wanted.restriction.column,))
+            if slices.can_cut(state.schema, column, keys):
+                cut = slices.cut(state, column, keys, columns=tuple(stored), limit=MOST_CUT)
+                if cut is not None:
+                    return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
         elif state.rows <= LOCAL_ROWS:
             return slices.whole(state, tuple(stored)).rename_columns([*columns, WEIGHT])
         frame = weighted(self.spark, state).select(*stored, WEIGHT).toDF(*columns, WEIGHT)
@@ -171,15 +174,7 @@ class Inputs:
         few = self.spark.table(quoted(wanted.restriction.by)).select(by).distinct()
         return frame.join(few, frame[column].eqNullSafe(few[by]), "left_semi")
 
-    def _cut(self, state: State, restriction: Restriction, stored: list[str]) -> pa.Table | None:
-        """The rows of a State that a restriction leaves, cut by Arrow; None if Spark has to do that."""
-        (column,) = stored_names(state.schema, (restriction.column,))
-        values = self._values(restriction)
-        if values is None or not slices.can_cut(state.schema, column, values):
-            return None
-        return slices.cut(state, column, values, columns=tuple(stored), limit=MOST_CUT)
-
-    def _values(self, restriction: Restriction) -> pa.ChunkedArray | None:
+    def _keys(self, restriction: Restriction) -> pa.ChunkedArray | None:
         """The keys that a restriction names, as far as they are at hand."""
         if (rows := self._rows.get(restriction.by)) is not None:
             return rows.column(restriction.by_column)

@@ -22,9 +22,9 @@ SMALL_RUN_ROWS = 2_000
 MOST_KEYS = 500_000
 """Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
 
-KEPT_ROWS, KEPT_SLICES = 50_000, 16
-"""So many of the last slices of large runs are kept, if they have not more rows: what is cut from the State before
-a step is cut from the State after it too."""
+KEPT_BYTES, KEPT_SLICES = 4 << 20, 16
+"""So many of the last slices of large runs are kept, if they are not larger: what is cut from the State before a step
+is cut from the State after it too."""
 
 
 def can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
@@ -51,11 +51,11 @@ def cut(
     pieces: list[pa.Table] = []
     rows = 0
     for run in state.runs:
-        for piece in _cut_run(run, column, wanted, names):
-            rows += piece.num_rows
-            if rows > limit:
-                return None
-            pieces.append(piece)
+        found = _cut_run(run, column, wanted, names, limit=limit - rows)
+        if found is None:
+            return None
+        pieces += found
+        rows += sum(piece.num_rows for piece in found)
     schema = weighted_schema(state.schema)
     typed = pa.schema([schema.field(name) for name in names])
     whole = pa.concat_tables([piece.cast(typed) for piece in pieces]) if pieces else typed.empty_table()
@@ -96,17 +96,25 @@ def _table(run: Run, names: list[str]) -> pa.Table:
     return pq.read_table(run.path, columns=names, partitioning=None)
 
 
-def _cut_run(run: Run, column: str, wanted: pa.Array, names: list[str]) -> list[pa.Table]:
+def _cut_run(
+    run: Run, column: str, wanted: pa.Array, names: list[str], *, limit: int
+) -> list[pa.Table] | None:
+    """The rows of a run; None if there are more than the limit."""
     if run.rows <= SMALL_RUN_ROWS:
         table = _table(run, names)
         kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
-        return [kept] if kept.num_rows else []
+        return None if kept.num_rows > limit else [kept] if kept.num_rows else []
     of = (run.path, run.path.stat().st_mtime_ns, column, names)
     for known in tuple(_KEPT):
         if known.of == of and known.wanted.equals(wanted):
-            return known.pieces
-    pieces = list(_read_pieces(run.path, column, wanted, names))
-    if sum(piece.num_rows for piece in pieces) <= KEPT_ROWS:
+            return known.pieces if sum(len(piece) for piece in known.pieces) <= limit else None
+    pieces: list[pa.Table] = []
+    for piece in _read_pieces(run.path, column, wanted, names):
+        pieces.append(piece)
+        limit -= piece.num_rows
+        if limit < 0:
+            return None
+    if sum(piece.nbytes for piece in pieces) <= KEPT_BYTES:
         _KEPT.appendleft(_Slice(of, wanted, pieces))
     return pieces
 

@@ -211,3 +211,16 @@ def test_tables_with_a_name_of_their_own_share_that_store(tmp_path: Path) -> Non
 def test_a_table_without_columns_is_refused() -> None:
     with pytest.raises(SqlError, match="connector 'values' has no columns of its own"):
         VALUES.describe(ValuesOptions())
+
+
+@pytest.mark.parametrize("kind", ["oops", None])
+def test_a_kind_of_event_that_nobody_knows_is_refused(
+    store: ValuesStore, tmp_path: Path, kind: str | None
+) -> None:
+    reader = source(tmp_path)
+    reader.start(None)
+    said = {"id": [1], "total": pa.nulls(1, pa.decimal128(10, 2)), KIND: pa.array([kind], pa.string())}
+    store.append({"orders": pa.table(said)})
+    with pytest.raises(SourceError) as caught:
+        reader.read(None, 100)
+    assert repr(kind) in caught.value.message

@@ -120,6 +120,9 @@ def test_a_pipeline_that_goes_on_waits_for_a_sink_that_is_away_and_one_that_begi
         text = reads + at + writes.replace(str(port), str(way.port))
         with pipeline(text, folder) as running:
             running.run_once()
+        other = sink(shop, "target", TOTALS, name="other").replace(f":{port}/", ":1/")
+        with pytest.raises(AwayError), pipeline(f"{text}\n{other}INSERT INTO other {QUERY};", folder):
+            pass
     with pytest.raises(AwayError), pipeline(text, folder / "anew"):
         pass
     shop.run("INSERT INTO orders VALUES (10, 'c9', 10)")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.stories.told import names, stories, tell_four_ways
 
-STORIES = stories("operators")[1::2]
+STORIES = stories(are_of_operators=True)[1::2]
 
 
 @pytest.mark.parametrize("path", STORIES, ids=names(STORIES))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.stories.told import names, stories, tell_four_ways
 
-STORIES = [path for path in stories("*") if path.parent.name != "operators"]
+STORIES = stories(are_of_operators=False)
 
 
 @pytest.mark.parametrize("path", STORIES, ids=names(STORIES))

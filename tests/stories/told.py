@@ -16,9 +16,9 @@ from tests.stories.telling import WAYS, Teller
 HERE = Path(__file__).parent
 
 
-def stories(folder: str) -> list[Path]:
-    """All stories of a folder; `*` is every folder."""
-    return sorted(HERE.glob(f"{folder}/*.story"))
+def stories(*, are_of_operators: bool) -> list[Path]:
+    """All stories of operators, or all others."""
+    return [p for p in sorted(HERE.rglob("*.story")) if ("operators" in p.parts) == are_of_operators]
 
 
 def names(paths: Sequence[Path]) -> list[str]:

@@ -75,8 +75,9 @@ class Writer:
             self.last = entry.batch_id if entry is not None else None
             self._claim()
         except KafkaException as problem:
-            kind = AwayError if is_away(problem) else SinkError
-            raise problem_as(kind, self._heard.reason(problem), properties) from problem
+            reason = self._heard.reason(problem)
+            kind = AwayError if is_away(reason) else SinkError
+            raise problem_as(kind, reason, properties) from problem
 
     def write(self, batch_id: int, batch: Batch) -> None:
         """Write a batch and its id in one transaction; waits for as long as the brokers are away."""
