@@ -6,7 +6,8 @@
 
 TPC-H: all 22 queries are views of one pipeline. A refresh inserts 0.1 % of the orders with their lines, deletes as many
 and updates 100 customers. After some refreshes to warm up, each view's own seconds are taken from the pipeline; then
-plain Spark runs each query on plain Parquet files of the rows as they are, with its default settings, warmed up too.
+plain Spark runs each query on plain Parquet files of the rows as they are, on all cores with adaptive planning, warmed
+up too.
 """
 
 from __future__ import annotations
@@ -26,10 +27,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from headwater.runtime.facts import BatchDone
+from headwater.runtime.facts import Silent
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
-from headwater.sources.base import Report
 from headwater.sources.values import STORES, ValuesStore
 from tests.tpch.queries import NAMES, query_texts, view_declarations
 from tests.tpch.stream import refresh, stream
@@ -57,16 +57,6 @@ CREATE VIEW costs AS
 SELECT m.company, c.animal, SUM(c.total) AS total, COUNT(*) AS claims
 FROM claims c JOIN members m ON c.member_id = m.id GROUP BY m.company, c.animal;
 """
-
-
-class Quiet:
-    """Nobody looks on."""
-
-    def report(self, report: Report) -> None:
-        """Nothing."""
-
-    def batch(self, done: BatchDone) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -167,13 +157,14 @@ def told(found: Sequence[Measured], scale: float) -> str:
         "|---|---|---|---|---|",
     ]
     lines += [f"| {m.name} | {m.step:.2f} | {m.recompute:.2f} | {m.ratio:.2f} | {m.way} |" for m in found]
-    ratios = [m.ratio for m in found]
+    # A refresh leaves some queries alone; that they take no time is no merit.
+    ratios = [m.ratio for m in found if m.step > 0]
     good = sum(ratio <= 1 / 3 for ratio in ratios)
+    middle, largest = statistics.median(ratios), max(ratios)
     lines += [
         "",
-        f"{good} of {len(found)} take a third or less, the median is {statistics.median(ratios):.2f},",
+        f"Of {len(ratios)} that change {good} take a third or less; median {middle:.2f}, largest {largest:.2f}.",
     ]
-    lines += [f"the largest {max(ratios):.2f}."]
     return "\n".join(lines)
 
 
@@ -238,7 +229,7 @@ def job_count(pipeline: Pipeline) -> int:
 def opened(script: str, name: str, state: Path) -> Pipeline:
     """A pipeline over a store of its own."""
     STORES[name] = ValuesStore()
-    return open_pipeline(script, file=f"{name}.sql", state=state, listener=Quiet())
+    return open_pipeline(script, file=f"{name}.sql", state=state, listener=Silent())
 
 
 def said(*words: object) -> None:

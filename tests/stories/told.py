@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 def stories(*, are_of_operators: bool) -> list[Path]:
     """All stories of operators, or all others."""
-    return [p for p in sorted(HERE.rglob("*.story")) if ("operators" in p.parts) == are_of_operators]
+    return [p for p in sorted(HERE.rglob("*.story")) if (p.parent.name == "operators") == are_of_operators]
 
 
 def names(paths: Sequence[Path]) -> list[str]:
