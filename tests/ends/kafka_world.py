@@ -11,7 +11,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
-from headwater.kafka.clients import consumer, topics
+from headwater.kafka.clients import consumer, topics, watermarks
 from headwater.options import read_options
 from headwater.schema import Schema
 from headwater.sinks.base import SinkContext, SinkTable
@@ -20,7 +20,7 @@ from headwater.sinks.kafka.sink import KafkaSink, open_sink
 from tests.ends.postgres_world import schema
 from tests.stage.shared import Settings, fresh
 
-READ_SECONDS = 60.0
+READ_SECONDS = 120.0
 
 ORDERS = schema("id int, name string", "id")
 
@@ -75,27 +75,41 @@ def opened(*tables: SinkTable, pipeline: str = "", waits: Heard | None = None) -
         sink.close()
 
 
-def read_all(settings: Settings, topic: str, *, isolation: str = "read_committed") -> list[Message]:
-    """Every message of a topic up to its present end, partition by partition."""
+def read_all(settings: Settings, topic: str, *, isolation: str | None = None) -> list[Message]:
+    """Every committed message of a topic up to its present end, partition by partition.
+
+    A commit has returned before the broker has marked its messages, so what was sent so far is waited for until
+    it is decided. With an isolation level: what that level shows at this moment.
+    """
+    partitions = list(range(topics(texts(settings))[topic]))
+    sent = dict.fromkeys(partitions, 0) if isolation else _sent(settings, topic, partitions)
     reader = consumer(
         texts(settings),
-        isolation_level=isolation,
+        isolation_level=isolation or "read_committed",
         enable_partition_eof=True,
         enable_auto_commit=False,
         fetch_wait_max_ms=10,
     )
     try:
-        return _read(reader, topic, list(range(topics(texts(settings))[topic])))
+        return _read(reader, topic, sent)
     finally:
         reader.close()
 
 
-def _read(reader: Consumer, topic: str, partitions: list[int]) -> list[Message]:
-    reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in partitions])
-    found: dict[int | None, list[Message]] = {number: [] for number in partitions}
+def _sent(settings: Settings, topic: str, partitions: list[int]) -> dict[int, int]:
+    asks = consumer(texts(settings), isolation_level="read_uncommitted")
+    try:
+        return {number: high for number, (_, high) in watermarks(asks, topic, partitions=partitions).items()}
+    finally:
+        asks.close()
+
+
+def _read(reader: Consumer, topic: str, sent: dict[int, int]) -> list[Message]:
+    reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in sent])
+    found: dict[int | None, list[Message]] = {number: [] for number in sent}
     ended: set[int | None] = set()
     deadline = time.monotonic() + READ_SECONDS
-    while len(ended) < len(partitions):
+    while len(ended) < len(sent):
         assert time.monotonic() < deadline, f"{topic} has no end"
         message = reader.poll(1.0)
         if message is None:
@@ -105,11 +119,13 @@ def _read(reader: Consumer, topic: str, partitions: list[int]) -> list[Message]:
             found[message.partition()].append(message)
             continue
         assert error.code() == KafkaError._PARTITION_EOF, error
-        ended.add(message.partition())
+        partition = message.partition()
+        if (message.offset() or 0) >= sent[partition or 0]:
+            ended.add(partition)
     return [message for messages in found.values() for message in messages]
 
 
-def pairs(settings: Settings, topic: str, *, isolation: str = "read_committed") -> list[tuple[Any, Any]]:
+def pairs(settings: Settings, topic: str, *, isolation: str | None = None) -> list[tuple[Any, Any]]:
     """Keys and values of a topic, read as JSON."""
     return [(_json(m.key()), _json(m.value())) for m in read_all(settings, topic, isolation=isolation)]
 

@@ -124,7 +124,8 @@ def test_a_transaction_that_took_too_long_is_written_again_by_a_new_producer(kaf
     def has_ended() -> bool:
         marker = fresh("marker")
         kafka.write(table.name, [(b'"%s"' % marker.encode(), b"1")])
-        return any(key == marker for key, _ in pairs(kafka.plain, table.name))
+        shown = pairs(kafka.plain, table.name, isolation="read_committed")
+        return any(key == marker for key, _ in shown)
 
     with opened(table) as written:
         written._writer.write(1, batch)
