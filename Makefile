@@ -12,7 +12,7 @@ PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) test
 BENCH ?= run
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build
+.PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -27,7 +27,10 @@ $(STAMP): pyproject.toml lock.txt
 demo: install ## watch a view follow a database; ARGS="--for 60s --plain" hands options on
 	$(BIN)/headwater demo claims $(ARGS)
 
-test: check ## everything that must pass
+packages: install ## fetch the services that tests start, once, into the cache
+	$(BIN)/headwater services fetch
+
+test: check packages ## everything that must pass
 	$(BIN)/python -m pytest $(SHARED) --ignore tests/tpch --ignore tests/random_queries $(ARGS)
 
 proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
@@ -50,7 +53,7 @@ build: install ## the wheel in dist/, tried in an empty folder
 	$(BIN)/python -m build --wheel --outdir dist .
 	$(PYTHON) tests/build/try_wheel.py dist lock.txt
 
-faults: install ## kill everyone on the way thirty times each, and compare; about an hour
+faults: packages ## kill everyone on the way thirty times each, and compare; about an hour
 	$(BIN)/python -m pytest tests/faults --kills 30 $(ARGS)
 
 fuzz: install ## two thousand random queries from a fresh seed; every failure is kept as a story in tests/stories/found

@@ -20,6 +20,8 @@ def add_services(commands: Commands[argparse.ArgumentParser]) -> None:
     ports = "kept: those they had, at first the usual ones (default); usual: the ones everybody knows; auto: any free"
     up.add_argument("--ports", choices=("kept", "usual", "auto"), default="kept", help=ports)
     _add_folder(up)
+    fetch = what.add_parser("fetch", help="fetch what services need, and start nothing")
+    fetch.add_argument("names", nargs="*", metavar="NAME", help="for which (default: everything there is)")
     down = what.add_parser("down", help="stop services; their data stays")
     # No choices here: argparse would check the empty list against them.
     down.add_argument("names", nargs="*", metavar="NAME", help="which (default: all)")

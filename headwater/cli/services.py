@@ -1,4 +1,4 @@
-"""`headwater services up | down | status | logs`: real services on this machine, without containers."""
+"""`headwater services up | fetch | down | status | logs`: real services on this machine, without containers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from rich.table import Table
 from headwater.cli.parser_services import FOLDER, NAMES
 from headwater.cli.stop import Stop
 from headwater.errors import ServiceError, UsageError
-from headwater.services.cast import CAST, Ports, Seen, bring_up, log_of, look, take_down
+from headwater.services.artifacts import fetch
+from headwater.services.cast import CAST, Ports, Seen, bring_up, log_of, look, packages_of, take_down
 
 IN_USE = re.compile(r"port \d+ is in use")
 
@@ -33,6 +34,8 @@ def services_command(given: argparse.Namespace) -> int:
     match given.services:
         case "up":
             return up(given.names, given.folder, ports=Ports(given.ports))
+        case "fetch":
+            return fetch_all(given.names)
         case "down":
             return down(given.names, given.folder)
         case "status":
@@ -55,10 +58,19 @@ def up(names: list[str], folder: Path, *, ports: Ports) -> int:
     return 0
 
 
+def fetch_all(names: list[str]) -> int:
+    """Fetch packages into the cache, and say where each one is."""
+    _check_known(names)
+    with Stop(), _showing() as show:
+        places = {package: fetch(package, show.fetched) for package in packages_of(names)}
+    for package, place in places.items():
+        print(f"{package} is in {place}")
+    return 0
+
+
 def down(names: list[str], folder: Path) -> int:
     """Stop services."""
-    if unknown := [name for name in names if name not in NAMES]:
-        raise UsageError(f"there is no service '{unknown[0]}'", hint=f"The services are {', '.join(NAMES)}.")
+    _check_known(names)
     _check_there(folder)
     with Stop() as stop:
         stop.gently()
@@ -96,6 +108,11 @@ def logs(name: str, folder: Path, *, follow: bool) -> int:
                 file.seek(0)
             shutil.copyfileobj(file, sys.stdout.buffer)
     return 0
+
+
+def _check_known(names: list[str]) -> None:
+    if unknown := [name for name in names if name not in NAMES]:
+        raise UsageError(f"there is no service '{unknown[0]}'", hint=f"The services are {', '.join(NAMES)}.")
 
 
 def connections(seen: list[Seen]) -> Table:

@@ -30,6 +30,10 @@ from headwater.services.running import noted_port, running_pid
 PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-mariadb")
 
 
+FOR_SPARK = ("spark-kafka", "spark-delta", "spark-iceberg")
+"""What Spark needs beside itself to read topics and to write tables of a lake."""
+
+
 class Ports(enum.Enum):
     """Which ports servers listen on: those they had, the ones everybody knows, or any that are free."""
 
@@ -120,6 +124,13 @@ CAST: Mapping[str, Role] = {
 }
 
 
+def packages_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The packages of some services and of those they need; without names all there are, Spark's too."""
+    wanted = with_needs(names or list(CAST))
+    found = dict.fromkeys(package for name in wanted for package in CAST[name].sets)
+    return (*found,) if names else (*found, *FOR_SPARK)
+
+
 def bring_up(
     names: Sequence[str],
     folder: Path,
@@ -133,7 +144,7 @@ def bring_up(
     Whoever runs already is left as it is. Nothing is started before every package is here and every port is free.
     """
     wanted = with_needs(names)
-    for package in dict.fromkeys(package for name in wanted for package in CAST[name].sets):
+    for package in packages_of(wanted) if wanted else ():
         fetch(package, report)
     folder = folder.absolute()
     with alone(folder / "lock"):

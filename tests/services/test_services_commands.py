@@ -14,11 +14,23 @@ import psycopg2
 import pytest
 import urllib3
 
+from headwater.cli import services
 from headwater.cli.main import main
 from headwater.cli.parser_services import NAMES
-from headwater.services.cast import CAST, Ports, port_for, take_down, with_dependents, with_needs
+from headwater.services import artifacts
+from headwater.services.cast import (
+    CAST,
+    Ports,
+    packages_of,
+    port_for,
+    take_down,
+    with_dependents,
+    with_needs,
+)
 from headwater.services.ports import free_port
 from headwater.services.running import running_pid
+
+Capture = pytest.CaptureFixture[str]
 
 FREE = free_port()
 HOUSE = str(Path(__file__).parent.parent.parent)
@@ -47,6 +59,24 @@ def test_what_can_be_typed_is_what_there_is() -> None:
 def test_who_needs_another_starts_after_it_and_stops_before_it() -> None:
     assert with_needs(["connect", "postgres"]) == ["kafka", "connect", "postgres"]
     assert with_dependents(["kafka", "mysql"]) == ["mysql", "connect", "kafka"]
+
+
+def test_packages_of_a_service_are_its_own_and_those_of_whom_it_needs() -> None:
+    plugins = ("debezium-postgres", "debezium-mysql", "debezium-mariadb")
+    assert packages_of(["connect"]) == ("kafka", *plugins)
+    assert packages_of(["postgres"]) == ()
+    everything = {path.stem for path in Path(artifacts.__file__).parent.glob("locks/*.txt")} | {"mariadb"}
+    assert set(packages_of([])) == everything
+
+
+def test_fetch_says_where_packages_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(services, "fetch", lambda package, report: tmp_path / package)
+    assert main(["services", "fetch", "mysql", "kafka"]) == 0
+    assert capsys.readouterr().out == f"kafka is in {tmp_path / 'kafka'}\nmysql is in {tmp_path / 'mysql'}\n"
+    assert main(["services", "fetch", "zookeeper"]) == 2
+    assert "there is no service 'zookeeper'" in capsys.readouterr().err
 
 
 def test_no_two_have_the_same_usual_port() -> None:
