@@ -6,21 +6,26 @@ steps the merged run takes their place. The State is the same before and after.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pyarrow as pa
 from sqlglot import exp
 
-from headwater.changes.change_set import Files
+from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.incremental.change_plan import sums_relation
 from headwater.incremental.rules import aggregate
 from headwater.incremental.weights import consolidated
+from headwater.log.events import SMALL_ROWS
 from headwater.runtime.program import Program
 from headwater.spark.engine import Engine
 from headwater.spark.session import borrowed_session
-from headwater.tables.state import Run, State, link, row_count, sync_folder, write_rows
+from headwater.spark.text import to_text
+from headwater.tables import slices
+from headwater.tables.bags import can_count, netted
+from headwater.tables.state import Run, State, has_only_come, link, row_count, sync_folder, write_rows
 
 MOST_RUNS = 24
 """A relation with more runs than this is compacted."""
@@ -80,11 +85,9 @@ def compactor_beside(engine: Engine, program: Program, folder: Path) -> Compacto
 
 
 def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Merged:
-    """Merge the small runs of a State into as few files as Spark writes."""
+    """Merge the small runs of a State into as few files as there can be."""
     kept, small = _split(state.runs)
-    view = "compacting"
-    engine.register(view, engine.weighted(replace(state, runs=small)))
-    made = engine.saved(engine.sql(_query(program, state, exp.select("*").from_(view))))
+    made = _merged_rows(engine, program, replace(state, runs=small))
     if isinstance(made, Files):
         runs = [_adopted(state, path, f"{batch_id:012d}-c{i}") for i, path in enumerate(made.paths)]
     else:
@@ -94,6 +97,22 @@ def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Mer
     sync_folder(state.folder)
     engine.tidy()
     return Merged(state.relation, state.runs, (*kept, *runs))
+
+
+def _merged_rows(engine: Engine, program: Program, state: State) -> pa.Table | Files:
+    """What the runs of a State add up to: a few rows by Arrow, or by Spark from memory; more of them through files."""
+    view, sums = "compacting", _sums(program, state)
+    everything = exp.select("*").from_(view)
+    query = consolidated(everything, state.schema.names) if sums is None else sums(everything)
+    if state.rows > SMALL_ROWS:
+        engine.register(view, engine.weighted(state))
+        # Where no row ever went nothing cancels, and nothing has to be grouped.
+        return engine.saved(engine.sql(everything if sums is None and has_only_come(state) else query))
+    rows = slices.whole(state, state.schema.names)
+    if sums is None and state.schema.names and can_count(rows):
+        return netted(rows)
+    engine.register(view, engine.frame(ChangeSet(state.relation, state.schema, (Rows(rows),))))
+    return engine.few_rows(to_text(query), state.rows)
 
 
 def _adopted(state: State, path: Path, name: str) -> Run:
@@ -110,9 +129,11 @@ def _split(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
     return runs[:keep], runs[keep:]
 
 
-def _query(program: Program, state: State, rows: exp.Select) -> exp.Query:
+def _sums(program: Program, state: State) -> Callable[[exp.Query], exp.Query] | None:
+    """How the partial sums of a State are added up; None if it holds rows."""
     for view in program.views.values():
         if sums_relation(view.name) == state.relation and view.maintained.measures is not None:
             assert view.block.group is not None
-            return aggregate.merged_sums(rows, view.block.group.keys, view.maintained.measures)
-    return consolidated(rows, state.schema.names)
+            keys, measures = view.block.group.keys, view.maintained.measures
+            return lambda rows: aggregate.merged_sums(rows, keys, measures)
+    return None

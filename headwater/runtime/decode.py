@@ -23,6 +23,7 @@ from headwater.sources.base import Decoding
 from headwater.sources.dead_letters import SCHEMA as DEAD_LETTERS
 from headwater.sources.dead_letters import TABLE as DEAD_LETTERS_TABLE
 from headwater.spark.engine import Engine
+from headwater.spark.local_rows import local_frame
 from headwater.spark.text import to_text
 
 ERROR, KEY, VALUE = "__hw_error", "__hw_key", "__hw_value"
@@ -72,7 +73,7 @@ class Decoder:
     def _frame(self, messages: Messages) -> DataFrame:
         spark = self.engine.spark
         if messages.rows is not None:
-            return spark.createDataFrame(messages.rows.combine_chunks()).coalesce(1)
+            return local_frame(spark, messages.rows)
         begins: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
         for span in messages.spans:
@@ -88,8 +89,9 @@ class Decoder:
 
     def _made(self, query: exp.Query, messages: Messages) -> pa.Table | Files:
         """The decoded rows: few messages are one task on local rows, many are written by whoever reads them."""
-        frame = self.engine.spark.sql(self._text(query))
-        return frame.toArrow().combine_chunks() if messages.rows is not None else self.engine.saved(frame)
+        if messages.rows is not None:
+            return self.engine.few_rows(self._text(query), messages.rows.num_rows)
+        return self.engine.saved(self.engine.sql(query))
 
     def _text(self, query: exp.Query) -> str:
         if id(query) not in self._texts:

@@ -24,15 +24,12 @@ from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import frame_of, plain, register, weighted
 from headwater.spark.inputs import Before, Inputs
-from headwater.spark.pace import FEW_ROWS, Pace
+from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of, type_text
 from headwater.tables.state import State, row_count
-
-BROADCAST = "64m"
-"""Up to this size Spark sends one side of a join to all tasks; for a small step that is a job too many."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +66,6 @@ class Engine:
         When a block is filled for the first time even nothing is an answer: a global aggregate has its row.
         `names` says how the columns of a target are called in State.
         """
-        try:
-            return self._run(plan, before, first=first, names=names)
-        finally:
-            self.pace.suit_many()
-
-    def _run(
-        self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
-    ) -> Ran:
         results: dict[str, pa.Table | Files] = {}
         self._read = {}
         for statement in plan.statements:
@@ -86,7 +75,7 @@ class Engine:
                 break
             guard = plan.guard if plan.guard is not None and plan.guard.target == statement.target else None
             if guard is not None and not _holds(guard, made):
-                return self._run(guard.otherwise, before, first=first, names=names)
+                return self.run(guard.otherwise, before, first=first, names=names)
         return Ran(results, dict(self._read))
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
@@ -95,7 +84,7 @@ class Engine:
             if self._empty.get(name) != schema:
                 register(name, self.spark.createDataFrame([], struct_of(schema)))
                 self._empty[name] = schema
-        struct = self.spark.sql(to_text(query)).schema
+        struct = self.sql(query).schema
         types = {f.name: type_text(f.dataType) for f in struct.fields}
         if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
             self.pace.generate_no_code()
@@ -107,13 +96,20 @@ class Engine:
 
     def query(self, text: str, views: Mapping[str, State]) -> DataFrame:
         """A plain query over the rows that are true in the given States."""
+        self.pace.suit(None)
         for name, state in views.items():
             self.register(name, self.bag(state))
         return self.spark.sql(text)
 
     def sql(self, query: exp.Query) -> DataFrame:
-        """A query over the views that are registered."""
+        """A query over the views that are registered, of any size."""
+        self.pace.suit(None)
         return self.spark.sql(to_text(query))
+
+    def few_rows(self, text: str, rows: int) -> pa.Table:
+        """What a query over views with so many rows in memory gives."""
+        self.pace.suit(rows)
+        return self.spark.sql(text).toArrow().combine_chunks()
 
     def _statement(
         self,
@@ -129,10 +125,7 @@ class Engine:
 
     def statement(self, statement: Statement, before: Before) -> DataFrame:
         """What a statement that needs no other one's result would find; for others to go on with."""
-        try:
-            return self._prepared(statement, before, {})[1]
-        finally:
-            self.pace.suit_many()
+        return self._prepared(statement, before, {})[1]
 
     def _prepared(
         self, statement: Statement, before: Before, results: Mapping[str, pa.Table | Files]
@@ -144,16 +137,11 @@ class Engine:
             inputs.make(wanted)
         for relation, rows in inputs.read.items():
             self._read[relation] = self._read.get(relation, 0) + rows
-        is_small = inputs.few is not None
-        if inputs.few is not None and inputs.few <= FEW_ROWS:
-            self.pace.suit_few()
-        else:
-            self.pace.suit_many()
-        self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if is_small else BROADCAST)
+        self.pace.suit(inputs.few)
         if id(statement) not in self._texts:
             self._texts[id(statement)] = (statement, to_text(statement.query))
         text = self._texts[id(statement)][1]
-        return is_small, self.spark.sql(text)
+        return inputs.few is not None, self.spark.sql(text)
 
     def register(self, view: str, frame: DataFrame) -> None:
         """Call a frame by a name in the statements that follow."""
@@ -178,6 +166,7 @@ class Engine:
 
     def saved(self, frame: DataFrame) -> pa.Table | Files:
         """The rows of a frame, written by Spark; read back if they are few."""
+        self.pace.suit(None)
         folder = self.folder / f"result-{next(self._numbers)}"
         frame.write.parquet(str(folder))
         paths = tuple(sorted(folder.glob("*.parquet")))
@@ -190,7 +179,8 @@ class Engine:
         return pa.concat_tables(pieces).combine_chunks()
 
     def tidy(self) -> None:
-        """Remove the results of the step that is over."""
+        """Remove the results of the step that is over; whoever uses the session now finds it as it was."""
+        self.pace.suit(None)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
 

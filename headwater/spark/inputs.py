@@ -21,6 +21,7 @@ from headwater.incremental.change_plan import Input, Restriction, Version
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import frame_of, plain, quoted, register, weighted
+from headwater.spark.local_rows import local_frame
 from headwater.tables import slices
 from headwater.tables.bags import can_count, counted
 from headwater.tables.state import State
@@ -77,16 +78,17 @@ class Inputs:
     read: dict[str, int] = field(default_factory=dict)
     """How many rows of each relation were handed out."""
     _rows: dict[str, pa.Table] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+    """How many rows at most an input has, of those that come from memory."""
     _files: dict[str, _InFiles] = field(default_factory=dict)
     _made: set[str] = field(default_factory=set)
 
     @property
     def few(self) -> int | None:
         """How many rows there are in all, None if some are not in memory, or many."""
-        counts = [rows.num_rows for rows in self._rows.values()]
-        return (
-            sum(counts) if len(counts) == len(self._made) and max(counts, default=0) <= SMALL_ROWS else None
-        )
+        counts = self._counts.values()
+        are_all = len(counts) == len(self._made)
+        return sum(counts) if are_all and max(counts, default=0) <= SMALL_ROWS else None
 
     def make(self, wanted: Input) -> None:
         """Make one more."""
@@ -97,13 +99,13 @@ class Inputs:
         self._count(wanted, made)
         if isinstance(made, pa.Table):
             self._rows[wanted.view] = made
+            self._counts[wanted.view] = made.num_rows
             made = self._handed(made)
         register(wanted.view, made)
 
     def _handed(self, rows: pa.Table) -> DataFrame:
         if rows.num_rows <= SMALL_ROWS:
-            # On one partition nothing above has to be shuffled.
-            return self.spark.createDataFrame(rows).coalesce(1)
+            return local_frame(self.spark, rows)
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"slice-{next(self.numbers)}.parquet"
         pq.write_table(rows, path, compression="snappy")
@@ -142,6 +144,7 @@ class Inputs:
         if isinstance(rows, pa.Table):
             if can_count(rows):
                 return counted(rows)
+            self._counts[wanted.view] = rows.num_rows
             rows = self._handed(rows)
         return plain(wanted.view, rows)
 

@@ -6,7 +6,8 @@ that follow about a tenth less. The rules that infer filters from constraints ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
@@ -24,36 +25,35 @@ GENERATED = {
 
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
+_BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
+"""Up to this size Spark sends one side of a join to all tasks; for rows in memory that is a job too many."""
+
 
 @dataclass
 class Pace:
-    """Tells a session how to run what comes; one that was told nothing runs for more than a few rows."""
+    """Tells a session how to run what comes, as far as it does not know."""
 
     spark: SparkSession
     generates_code: bool = True
     """False where code that Spark generates would be wrong, or is not worth its time."""
-    _is_for_few: bool = False
+    _told: dict[str, str] = field(default_factory=dict)
 
-    def suit_few(self) -> None:
-        """Let the statements that follow run as suits a few rows."""
-        if not self._is_for_few:
-            self._is_for_few = True
-            self._set(AS_IT_STANDS | {_CONSTRAINTS: "false"})
-
-    def suit_many(self) -> None:
-        """Let the statements that follow run as suits more rows."""
-        if self._is_for_few:
-            self._is_for_few = False
-            self._set({_CONSTRAINTS: "true"} | (GENERATED if self.generates_code else {}))
-        if not self.generates_code:
-            # Said each time: who opens another pipeline in this session sets it back.
-            self._set(AS_IT_STANDS)
+    def suit(self, rows: int | None) -> None:
+        """Let the statements that follow run as suits so many rows in memory, or, with None, any number in files."""
+        if rows is not None and rows <= FEW_ROWS:
+            self._tell(AS_IT_STANDS | {_CONSTRAINTS: "false", _BROADCAST: "-1"})
+        else:
+            self._tell(GENERATED | {_CONSTRAINTS: "true", _BROADCAST: "64m" if rows is None else "-1"})
 
     def generate_no_code(self) -> None:
         """From now on let everything run as it stands."""
         self.generates_code = False
-        self._set(AS_IT_STANDS)
+        self._tell(AS_IT_STANDS)
 
-    def _set(self, settings: dict[str, str]) -> None:
-        for name, value in settings.items():
-            self.spark.conf.set(name, value)
+    def _tell(self, settings: Mapping[str, str]) -> None:
+        wanted = settings if self.generates_code else {**settings, **AS_IT_STANDS}
+        for name, value in wanted.items():
+            # Who opens another pipeline in this session sets the code back: where it would be wrong it is said again.
+            if self._told.get(name) != value or (name in AS_IT_STANDS and not self.generates_code):
+                self.spark.conf.set(name, value)
+                self._told[name] = value

@@ -47,11 +47,14 @@ SETTINGS = {
     "spark.sql.parquet.compression.codec": "zstd",
     # Arrow reads the older form as nanoseconds, which end in the year 2262.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # Steps come for ever; what Spark remembers of each must not.
-    "spark.sql.ui.retainedExecutions": "1",
-    "spark.ui.retainedJobs": "1",
-    "spark.ui.retainedStages": "1",
-    "spark.ui.retainedTasks": "10",
+    # Steps come for ever; what Spark remembers of each must not. It forgets a tenth at a time, not one by one.
+    "spark.sql.ui.retainedExecutions": "50",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "50",
+    # Spark describes every statement it runs to its own UI, at some length; nobody reads that.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.debug.maxToStringFields": "1",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.log.level": "ERROR",
     # Nothing is cached in the heap: State is read from files, so a small heap is enough for any size of it.

@@ -78,6 +78,20 @@ def row_count(path: Path) -> int:
     return int(pq.read_metadata(path).num_rows)
 
 
+def has_only_come(state: State) -> bool:
+    """True if the files say that no row of a State ever went."""
+    return all(_least_weight(path) > 0 for path in state.paths)
+
+
+def _least_weight(path: Path) -> int:
+    """The least weight in a file; -1 if it does not say."""
+    told = pq.read_metadata(path)
+    # The weight is the last column.
+    groups = (told.row_group(number) for number in range(told.num_row_groups))
+    found = [group.column(group.num_columns - 1).statistics for group in groups]
+    return min((-1 if s is None or not s.has_min_max else int(s.min) for s in found), default=1)
+
+
 def _starts_over(changes: ChangeSet) -> bool:
     """A part that takes everything back (TRUNCATE) lets all former runs go."""
     return any(isinstance(part, Files) and part.negated for part in changes.parts)

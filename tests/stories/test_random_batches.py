@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.runtime import compaction
 from headwater.spark import engine, inputs
 from headwater.tables import slices
 from tests.stories.story import Block
@@ -38,6 +39,8 @@ def test_every_view_equals_its_query_after_every_random_batch(
         monkeypatch.setattr(inputs, "SMALL_ROWS", 1)
         monkeypatch.setattr(engine, "SMALL_ROWS", 1)
         monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+        monkeypatch.setattr(compaction, "SMALL_ROWS", 0)
+        monkeypatch.setattr(compaction, "MOST_RUNS", 1)
     if size == "read by Spark":
         monkeypatch.setattr(slices, "MOST_KEYS", 0)
     dice = random.Random(seed)
