@@ -12,7 +12,7 @@ PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) test
 BENCH ?= run
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build packages
+.PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build packages test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -31,10 +31,13 @@ packages: install ## fetch the services that tests start, once, into the cache
 	$(BIN)/headwater services fetch
 
 test: check packages ## everything that must pass
-	$(BIN)/python -m pytest $(SHARED) --ignore tests/tpch --ignore tests/random_queries $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) --ignore tests/tpch --ignore tests/random_queries --ignore tests/spill $(ARGS)
 
 proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
 	$(PROVE) $(ARGS)
+
+test-spill: install ## three gigabytes of State on a heap of one; about a quarter of an hour
+	$(BIN)/python -m pytest tests/spill $(ARGS)
 
 quick: install ## the tests that need neither services nor a JVM, in under a minute
 	$(BIN)/python -m pytest -m 'not jvm and not services' $(ARGS)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TextIO
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # it is there, its stubs hide it
 from rich.box import ASCII, ROUNDED
 from rich.console import Console
 from rich.table import Table
 
 from headwater.cli.cluster import ANSWER_SECONDS, complaining, properties_of
 from headwater.cli.stop import Stop
-from headwater.kafka.clients import ASK_SECONDS, admin, topics
+from headwater.kafka.clients import consumer, topics, watermarks
 
-EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]  # as the import
+AT_A_TIME = 8
+"""So many topics are asked for at the same time."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,21 @@ def topics_command(given: argparse.Namespace) -> int:
 
 
 def list_topics(properties: Mapping[str, str], partitions: Mapping[str, int]) -> list[Topic]:
-    """The topics with their messages, asked for all partitions at once."""
-    places = [TopicPartition(name, number) for name, count in partitions.items() for number in range(count)]
-    client = admin(properties)
-    first, last = (
-        client.list_offsets(dict.fromkeys(places, spec), request_timeout=ASK_SECONDS) if places else {}
-        for spec in (EARLIEST, LATEST)
-    )
-    counts = dict.fromkeys(partitions, 0)
-    for place in places:
-        counts[place.topic] += last[place].result().offset - first[place].result().offset
-    return [Topic(name, partitions[name], counts[name]) for name in sorted(partitions)]
+    """The topics with their messages, some asked for at a time.
+
+    By a consumer: an administrator's `list_offsets` would ask for all of them at once, and has been seen to crash.
+    """
+    client = consumer(properties)
+
+    def asked(name: str) -> Topic:
+        spans = watermarks(client, name, partitions=range(partitions[name])).values()
+        return Topic(name, partitions[name], sum(last - first for first, last in spans))
+
+    try:
+        with ThreadPoolExecutor(AT_A_TIME) as asking:
+            return list(asking.map(asked, sorted(partitions)))
+    finally:
+        client.close()
 
 
 def print_topics(found: Sequence[Topic], out: TextIO) -> None:
