@@ -71,7 +71,8 @@ class Step:
         names = {plan.statements[-1].target: node.schema.names}
         before = Before(self.old, self.new, self.changes)
         ran = self.engine.run(plan, before, first=is_first or plan.starts_over, names=names)
-        if plan.sums is not None and node.sums_schema is not None:
+        # A change that touches nothing is over before there are any.
+        if plan.sums in ran.results and node.sums_schema is not None:
             kept = _changes(sums_relation(node.name), node.sums_schema, ran.results[plan.sums])
             self._append(self._started_over(kept) if plan.starts_over else kept)
         made = ran.results.get(plan.statements[-1].target)

@@ -88,18 +88,3 @@ def test_documents_follow_the_claims_over_a_restart_and_nothing_is_left(folder_o
         assert snapshot_events(again) == 1000
         assert again.end() == 0
     again.leaves_nothing()
-
-
-def test_documents_follow_members_who_change_their_company(folder_of_its_own: Path) -> None:
-    folder = folder_of_its_own / "cdc"
-    folder.mkdir()
-    with Demo("claims-kafka", folder, "--members", "cdc") as demo:
-        demo.says("\nindex agg_insurance_costs: ")
-        # All of one company's claims move to the other company at once.
-        moved = demo.psql("UPDATE members SET insurance_company = 'QBE' WHERE insurance_company = 'Allianz'")
-        assert moved.startswith("UPDATE ")
-        demo.psql("UPDATE members SET insurance_company = 'Allianz' WHERE id % 5 = 0")
-        follows(demo)
-        demo.says("\ntopic u claims.members")
-        assert demo.end(signal.SIGTERM) == 143
-    demo.leaves_nothing()

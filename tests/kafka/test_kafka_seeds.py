@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -17,8 +17,10 @@ import pytest
 
 from headwater.demo.claims import Office, connected
 from headwater.demo.claims import make_tables as make_claims
+from headwater.demo.claims_kafka import BOTH_TABLES, CDC, TABLES
 from headwater.demo.outbox import make_tables as make_outbox
 from headwater.demo.package_files import packaged
+from headwater.kafka.clients import topics
 from headwater.runtime.pipeline import Pipeline
 from tests.faults.cast import last_values
 from tests.pipeline.world import command, pipeline, rows
@@ -40,11 +42,11 @@ Document = tuple[str, str, str, float]
 
 
 @pytest.fixture
-def registered(connect: SharedConnect, database: Database, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+def registered(connect: SharedConnect, database: Database, tmp_path: Path) -> Iterator[Callable[..., str]]:
     """Registers a connector file of the package for this test's database, and gives the server's name."""
     names: list[str] = []
 
-    def register(file: str) -> str:
+    def register(file: str, more: Mapping[str, str] | None = None) -> str:
         said = json.loads(packaged(file))
         server = fresh(said["config"]["database.server.name"]).replace("-", "_")
         said["name"] = server
@@ -55,6 +57,7 @@ def registered(connect: SharedConnect, database: Database, tmp_path: Path) -> It
             "database.server.name": server,
             "slot.name": server,
             "publication.name": server,
+            **(more or {}),
         }
         path = tmp_path / file
         path.write_text(json.dumps(said))
@@ -102,7 +105,7 @@ def live_is_true(running: Pipeline, database: Database) -> bool:
 
 
 def costs_script(
-    kafka: SharedKafka, opensearch: SharedOpenSearch, database: Database, *, topic: str, index: str
+    kafka: SharedKafka, opensearch: SharedOpenSearch, database: Database, *, server: str, index: str
 ) -> str:
     """The statements as they were written, but for addresses and names."""
     statements = [
@@ -114,11 +117,24 @@ def costs_script(
         seeds.INSERT_COSTS,
     ]
     text = ";\n".join(statements)
+    return with_addresses(text, kafka, opensearch, database, server=server, index=index)
+
+
+def with_addresses(
+    text: str,
+    kafka: SharedKafka,
+    opensearch: SharedOpenSearch,
+    database: Database,
+    *,
+    server: str,
+    index: str,
+) -> str:
+    """Statements with the addresses of this test in place of the written ones."""
     for old, new in {
         "postgres:5432": f"127.0.0.1:{database.port}",
         "'default-database'='postgres'": f"'default-database'='{database.name}'",
         "postgres.postgres.": f"postgres.{database.name}.",
-        "'pg_claims.claims.accident_claims'": f"'{topic}'",
+        "'pg_claims.claims.": f"'{server}.claims.",
         "kafka:9092": kafka.address,
         "http://elasticsearch:9200": opensearch.url,
         "'index' = 'agg_insurance_costs'": f"'index' = '{index}'",
@@ -140,7 +156,7 @@ def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
     topic = f"{server}.claims.accident_claims"
     tail = ("tail", topic, "--from-beginning", "--property", f"bootstrap.servers={kafka.address}")
     assert command(*tail, "--max", "3").code == 0
-    text = costs_script(kafka, opensearch, database, topic=topic, index=index)
+    text = costs_script(kafka, opensearch, database, server=server, index=index)
     with pipeline(text, tmp_path) as running:
 
         def is_true() -> bool:
@@ -160,6 +176,37 @@ def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
     told = command(*tail, "--max", "1004", "--raw")
     ops = [json.loads(line)["op"] for line in told.out.splitlines() if line.startswith("{")]
     assert ops[:1000] == ["r"] * 1000 and ops[1000:1003] == ["c", "u", "d"]
+
+
+def test_members_who_change_their_company_take_their_claims_with_them(
+    registered: Callable[..., str],
+    kafka: SharedKafka,
+    opensearch: SharedOpenSearch,
+    database: Database,
+    tmp_path: Path,
+) -> None:
+    """The files of `headwater demo claims-kafka --members cdc`."""
+    make_claims(database.uri)
+    server, index = registered("register-postgres.json", BOTH_TABLES), opensearch.index("costs")
+    text = packaged(TABLES[CDC]) + packaged("claims_costs.sql")
+    text = with_addresses(text, kafka, opensearch, database, server=server, index=index)
+    wanted = {f"{server}.claims.accident_claims", f"{server}.claims.members"}
+    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=60)
+
+    def is_true() -> bool:
+        return documents(opensearch.url, index) == {tuple(row) for row in database.run(COSTS)}
+
+    with pipeline(text, tmp_path) as running:
+        run_until(running, is_true)
+        # All of one company's claims move to the other company at once, and some come back.
+        database.run(
+            "UPDATE claims.members SET insurance_company = 'QBE' WHERE insurance_company = 'Allianz'"
+        )
+        run_until(running, is_true)
+        assert not any(company == "Allianz" for _, company, *_ in documents(opensearch.url, index))
+        database.run("UPDATE claims.members SET insurance_company = 'Allianz' WHERE id % 5 = 0")
+        run_until(running, is_true)
+        assert any(company == "Allianz" for _, company, *_ in documents(opensearch.url, index))
 
 
 @pytest.fixture
