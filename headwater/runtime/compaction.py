@@ -106,8 +106,10 @@ def _merged_rows(engine: Engine, program: Program, state: State) -> pa.Table | F
     query = consolidated(everything, state.schema.names) if sums is None else sums(everything)
     if state.rows > SMALL_ROWS:
         engine.register(view, engine.weighted(state))
-        # Where no row ever went nothing cancels, and nothing has to be grouped.
-        return engine.saved(engine.sql(everything if sums is None and has_only_come(state) else query))
+        if sums is None and has_only_come(state):
+            # Nothing cancels, so nothing has to be grouped; without that Spark would write a file for each part it reads.
+            return engine.saved(engine.sql(everything).coalesce(1))
+        return engine.saved(engine.sql(query))
     rows = slices.whole(state, state.schema.names)
     if sums is None and state.schema.names and can_count(rows):
         return netted(rows)

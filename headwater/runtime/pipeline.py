@@ -108,7 +108,10 @@ class Pipeline:
     def step(self, *, wait: float = 0.0) -> BatchDone | None:
         """Do one batch if there is one within `wait` seconds; None if nothing was to be done."""
         with self.hidden.watching(), told(self.name, self.folder):
-            return self._step(wait)
+            try:
+                return self._step(wait)
+            finally:
+                self.engine.rest()
 
     def _step(self, wait: float) -> BatchDone | None:
         clock = Clock()

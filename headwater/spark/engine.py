@@ -178,9 +178,12 @@ class Engine:
         shutil.rmtree(folder)
         return pa.concat_tables(pieces).combine_chunks()
 
-    def tidy(self) -> None:
-        """Remove the results of the step that is over; whoever uses the session now finds it as it was."""
+    def rest(self) -> None:
+        """Leave the session to whoever uses it between two steps: what it reads may be large."""
         self.pace.suit(None)
+
+    def tidy(self) -> None:
+        """Remove the results of the step that is over."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
 

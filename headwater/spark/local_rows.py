@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from functools import lru_cache
 from typing import Any
@@ -15,35 +14,38 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
+BATCH_ROWS = 10_000
+"""So many rows go to Java in one piece, as Spark itself sends them."""
+
 
 def local_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """Rows as a frame on one partition, so that nothing above it has to be shuffled.
 
     A timestamp without a zone has none in Spark either.
     """
-    struct, said, typed = _types(rows.schema)
+    struct, said, typed = _types(rows.schema.serialize().to_pybytes())
     # Spark drops every row after an empty chunk.
     whole = rows.cast(typed).combine_chunks()
     if spark.sparkContext._encryption_enabled:
         return spark.createDataFrame(whole, struct).coalesce(1)
     java = _java(spark._jvm)
-    with (
-        tempfile.NamedTemporaryFile(prefix="headwater-", delete=False) as file,
-        pa.ipc.new_stream(file, whole.schema) as stream,
-    ):
-        stream.write_table(whole)
-    try:
+    with tempfile.NamedTemporaryFile(prefix="headwater-") as file:
+        with pa.ipc.new_stream(file, whole.schema) as stream:
+            stream.write_table(whole, max_chunksize=BATCH_ROWS)
+        file.flush()
+        # Java has read all of it when this returns.
         batches = java.readArrowStreamFromFile(file.name)
-    finally:
-        os.unlink(file.name)
     frame: Any = java.toDataFrame(batches, said, spark._jsparkSession)
     return DataFrame(frame.coalesce(1), spark)
 
 
 @lru_cache(maxsize=1024)
-def _types(schema: pa.Schema) -> tuple[StructType, str, pa.Schema]:
-    """The types of a schema in Spark, as Java reads them, and in Arrow as Spark reads them."""
-    struct = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+def _types(schema: bytes) -> tuple[StructType, str, pa.Schema]:
+    """The types of a schema in Spark, as Java reads them, and in Arrow as Spark reads them.
+
+    By its bytes: to Arrow two maps are equal if one of them may hold NULL and the other may not.
+    """
+    struct = from_arrow_schema(pa.ipc.read_schema(pa.py_buffer(schema)), prefer_timestamp_ntz=True)
     return struct, struct.json(), to_arrow_schema(struct)
 
 

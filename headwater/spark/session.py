@@ -44,6 +44,8 @@ SETTINGS = {
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Rows are handed to Java in Arrow's usual form.
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.parquet.compression.codec": "zstd",
     # Arrow reads the older form as nanoseconds, which end in the year 2262.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -54,7 +56,6 @@ SETTINGS = {
     "spark.ui.retainedTasks": "50",
     # Spark describes every statement it runs to its own UI, at some length; nobody reads that.
     "spark.sql.ui.explainMode": "simple",
-    "spark.sql.debug.maxToStringFields": "1",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.log.level": "ERROR",
     # Nothing is cached in the heap: State is read from files, so a small heap is enough for any size of it.

@@ -36,7 +36,7 @@ def counted(rows: pa.Table) -> pa.Table:
 
 
 def netted(rows: pa.Table) -> pa.Table:
-    """Each row as often as its weights add up to, with +1 or -1; there has to be a column besides the weight.
+    """Each row as often as its weights add up to, with +1 or -1.
 
     By Arrow what `consolidated` is in SQL.
     """

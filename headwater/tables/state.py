@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
-from headwater.schema import Schema
+from headwater.schema import WEIGHT, Schema
 
 ROW_GROUP_ROWS = 65_536
 
@@ -86,9 +86,9 @@ def has_only_come(state: State) -> bool:
 def _least_weight(path: Path) -> int:
     """The least weight in a file; -1 if it does not say."""
     told = pq.read_metadata(path)
-    # The weight is the last column.
-    groups = (told.row_group(number) for number in range(told.num_row_groups))
-    found = [group.column(group.num_columns - 1).statistics for group in groups]
+    # Events that became a run as they are have more columns than the relation.
+    place = next(i for i in range(told.num_columns) if told.schema.column(i).path == WEIGHT)
+    found = [told.row_group(number).column(place).statistics for number in range(told.num_row_groups)]
     return min((-1 if s is None or not s.has_min_max else int(s.min) for s in found), default=1)
 
 
