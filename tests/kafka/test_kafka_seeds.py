@@ -196,7 +196,8 @@ def test_members_who_change_their_company_take_their_claims_with_them(
     def is_true() -> bool:
         return documents(opensearch.url, index) == {tuple(row) for row in database.run(COSTS)}
 
-    with pipeline(text, tmp_path) as running:
+    # An index remembers whose batches it has; this pipeline is another one than that of the test before.
+    with pipeline(text, tmp_path, file="members.sql") as running:
         run_until(running, is_true)
         # All of one company's claims move to the other company at once, and some come back.
         database.run(
