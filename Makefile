@@ -36,11 +36,11 @@ test: check packages ## everything that must pass
 proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
 	$(PROVE) $(ARGS)
 
-test-spill: install ## three gigabytes of State on a heap of one; about a quarter of an hour
+test-spill: install ## three gigabytes of State on a heap of one; about ten minutes
 	$(BIN)/python -m pytest tests/spill $(ARGS)
 
-quick: install ## the tests that need neither services nor a JVM, in under a minute
-	$(BIN)/python -m pytest -m 'not jvm and not services' $(ARGS)
+quick: install ## the tests that need neither services nor a JVM, in a minute and a half
+	$(BIN)/python -m pytest -n 2 -m 'not jvm and not services' $(ARGS)
 
 check: install ## format, lint, types, architecture, docs
 	$(BIN)/ruff format --check headwater tests
