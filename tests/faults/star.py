@@ -19,16 +19,10 @@ import pymysql
 
 from headwater.demo import classicmodels as shop
 from headwater.demo.package_files import packaged
-from headwater.services.mariadb import MariadbServer
-from headwater.services.mysql import MysqlServer
-from headwater.services.mysql_server import MysqlFamilyServer
-from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
 from headwater.sinks.jdbc.server import BATCHES
 from tests.pipeline.world import process
-from tests.postgres.world import wait_for
-from tests.stage.shared import SharedKafka
-
-SERVERS: dict[str, type[MysqlFamilyServer]] = {"mysql": MysqlServer, "mariadb": MariadbServer}
+from tests.postgres.world import Database, wait_for
+from tests.stage.shared import SharedKafka, SharedMysql
 
 QUERIES = {
     "fact_orders": "SELECT orderNumber, productCode, customerNumber, orderDate, requiredDate, shippedDate, status,"
@@ -46,8 +40,8 @@ class Star:
     """Both databases, the pipeline, and a reader who looks at the star all the while."""
 
     folder: Path
-    source: MysqlFamilyServer
-    target: EmbeddedPostgres
+    source: SharedMysql
+    target: Database
     text: str
     closing: ExitStack = field(default_factory=ExitStack)
     running: subprocess.Popen[bytes] | None = None
@@ -175,22 +169,19 @@ def _children(parent: int, word: str) -> list[int]:
 
 
 @contextmanager
-def star(folder: Path, server: str) -> Iterator[Star]:
+def star(folder: Path, source: SharedMysql, target: Database) -> Iterator[Star]:
     """The shop with its first rows, an empty star, and no pipeline yet."""
     with ExitStack() as closing:
-        source = closing.enter_context(SERVERS[server](folder / server))
-        target = closing.enter_context(temporary_postgres({"fsync": "off"}))
         found = Star(folder, source, target, direct(source, target), closing)
         with found.connect() as client:
             assert shop.make_tables(client)
-        admin = psycopg2.connect(target.uri)
-        with admin, admin.cursor() as cursor:
-            cursor.execute(shop.TARGET_DDL)
-        admin.close()
+        target.run(shop.TARGET_DDL)
         yield found
+    with found.connect() as client, client.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {shop.DATABASE}")
 
 
-def direct(source: MysqlFamilyServer, target: EmbeddedPostgres) -> str:
+def direct(source: SharedMysql, target: Database) -> str:
     """The pipeline of the package from the server's own log, with the addresses of a test."""
     tables = packaged("star_tables.sql")
     tables = tables.replace("'hostname' = 'mysql'", "'hostname' = '127.0.0.1'")
@@ -200,19 +191,21 @@ def direct(source: MysqlFamilyServer, target: EmbeddedPostgres) -> str:
     return tables + into(target)
 
 
-def through(kafka: SharedKafka, prefix: str, target: EmbeddedPostgres) -> str:
+def through(kafka: SharedKafka, prefix: str, target: Database) -> str:
     """The pipeline of the package from topics of Debezium."""
     tables = packaged("star_tables_kafka.sql").replace("'kafka:9092'", f"'{kafka.address}'")
     return tables.replace("'shop.", f"'{prefix}.") + into(target)
 
 
-def into(target: EmbeddedPostgres) -> str:
+def into(target: Database) -> str:
     """The star of the package in a database of a test."""
-    text = packaged("star.sql").replace("//postgres:5432/postgres", f"//127.0.0.1:{target.port}/postgres")
+    text = packaged("star.sql").replace(
+        "//postgres:5432/postgres", f"//127.0.0.1:{target.port}/{target.name}"
+    )
     return text.replace("postgresuser", "postgres").replace("adminpwrd", "postgres")
 
 
-def connector(server: str, source: MysqlFamilyServer, kafka: SharedKafka, prefix: str) -> str:
+def connector(server: str, source: SharedMysql, kafka: SharedKafka, prefix: str) -> str:
     """The connector of the package for a server, as JSON."""
     said = json.loads(packaged("register-mysql.json"))
     said["name"] = prefix
