@@ -9,6 +9,8 @@ ARGS ?=
 SHARED = -n 2 --dist loadfile --no-loadscope-reorder
 # The same statements again and again: here, unlike in other tests, Java wins back the time to optimise them.
 PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) tests/tpch tests/random_queries
+# Tried by targets of their own, not by `make test`.
+LONG = tests/spill tests/demo/test_demo_kafka_again.py
 BENCH ?= run
 
 .DEFAULT_GOAL := help
@@ -31,7 +33,7 @@ packages: install ## fetch the services that tests start, once, into the cache
 	$(BIN)/headwater services fetch
 
 test: check packages ## everything that must pass
-	$(BIN)/python -m pytest $(SHARED) --ignore tests/tpch --ignore tests/random_queries --ignore tests/spill $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) $(addprefix --ignore ,tests/tpch tests/random_queries $(LONG)) $(ARGS)
 
 proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
 	$(PROVE) $(ARGS)
@@ -57,7 +59,7 @@ build: install ## the wheel in dist/, tried in an empty folder
 	$(PYTHON) tests/build/try_wheel.py dist lock.txt
 
 faults: packages ## kill everyone on the way thirty times each, and compare; about an hour
-	$(BIN)/python -m pytest tests/faults --kills 30 $(ARGS)
+	$(BIN)/python -m pytest tests/faults tests/demo/test_demo_kafka_again.py --kills 30 $(ARGS)
 
 fuzz: install ## two thousand random queries from a fresh seed; every failure is kept as a story in tests/stories/found
 	$(BIN)/python -m tests.random_queries.fuzz $(ARGS)

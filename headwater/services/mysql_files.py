@@ -13,6 +13,7 @@ import pymysql
 from headwater.errors import ServiceError
 from headwater.services.ports import HOST
 from headwater.services.postgres_files import Owner
+from headwater.services.ready_data import keep, kept_place, take
 
 USER, PASSWORD, DATABASE = "headwater", "headwater", "headwater"
 """For a server on this machine, and no secret."""
@@ -75,6 +76,22 @@ def make_data(
     if data.exists():
         return
     shutil.rmtree(making, ignore_errors=True)
+    place = kept_place(command, said, os.environ)
+    try:
+        if not take(place, making, owner):
+            _make(making, command, owner=owner, environ=environ, said=said)
+            keep(making, place)
+        making.rename(data)
+    except OSError as problem:
+        shutil.rmtree(making, ignore_errors=True)
+        raise ServiceError(
+            f"the data folder of {Path(command[0]).name} could not be made",
+            detail=str(problem),
+            hint=f"Is there room, and may {folder} be written to?",
+        ) from problem
+
+
+def _make(making: Path, command: list[str], *, owner: Owner, environ: Mapping[str, str], said: str) -> None:
     making.mkdir()
     if owner.uid is not None and owner.gid is not None:
         os.chown(making, owner.uid, owner.gid)
@@ -93,6 +110,5 @@ def make_data(
         raise ServiceError(
             f"{Path(command[0]).name} could not make its data folder",
             detail=made.stderr.strip()[-800:],
-            hint=f"Is there room, and may {folder} be written to?",
+            hint=f"Is there room, and may {making.parent} be written to?",
         )
-    making.rename(data)

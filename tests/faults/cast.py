@@ -80,11 +80,13 @@ class Cast:
 
     def register(self) -> None:
         """Let Debezium read the database."""
+        secrets = self.folder / "secrets.properties"
+        secrets.write_text("password=postgres\n")
         config = CONNECTOR | {
             "database.hostname": "127.0.0.1",
             "database.port": str(self.postgres.port),
             "database.user": "postgres",
-            "database.password": "postgres",
+            "database.password": f"${{file:{secrets}:password}}",
             "database.dbname": "postgres",
         }
         client = ConnectClient(self.connect.url)

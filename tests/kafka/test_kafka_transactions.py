@@ -20,7 +20,8 @@ from headwater.connect.client import ConnectClient
 from headwater.connect.files import connector_of
 from headwater.kafka.clients import topics
 from headwater.runtime.pipeline import Pipeline
-from tests.pipeline.world import Listening, pipeline, rows
+from headwater.services.postgres import EmbeddedPostgres
+from tests.pipeline.world import Listening, made_database, pipeline, rows
 from tests.postgres.world import Database, wait_for
 from tests.stage.shared import SharedConnect, SharedKafka, fresh
 
@@ -30,7 +31,14 @@ BATCHES = 5
 """So many batches are looked at while transfers go on."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def database(postgres: EmbeddedPostgres) -> Iterator[Database]:
+    """One database for all tests: each reads all that the tests before it did, too."""
+    with made_database(postgres) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def server(connect: SharedConnect, database: Database) -> Iterator[str]:
     """A Debezium server over two tables, with the ends of transactions told."""
     for table in ("credits", "debits"):
@@ -150,6 +158,26 @@ def totals(running: Pipeline, database: Database, late: str) -> list[int | None]
     return found
 
 
+def test_ends_that_are_told_later_are_found_while_the_pipeline_runs(
+    kafka: SharedKafka, server: str, database: Database, tmp_path: Path
+) -> None:
+    """The topic comes with the first transaction, and already of that one no half shows.
+
+    Nobody has made a transaction before: this test comes first.
+    """
+    other = fresh("late").replace("-", "_")
+    wanted = {f"{other}.public.credits", f"{other}.public.debits"}
+    listening = Listening()
+    with Relay(kafka, server, other, "credits"):
+        wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=60)
+        with pipeline(script(kafka, other, f"{other}.transaction"), tmp_path, listening) as running:
+            running.run_once()
+            assert any("no topic" in subject for subject in listening.subjects("note"))
+            found = totals(running, database, "later")
+    assert set(found) <= {0, None}, f"half a transaction shows: {found}"
+    assert any("end where its transactions do" in subject for subject in listening.subjects("note"))
+
+
 @pytest.mark.parametrize("late", ["credits", "transaction"])
 def test_a_topic_that_lags_never_lets_half_a_transaction_show(
     kafka: SharedKafka, server: str, database: Database, tmp_path: Path, late: str
@@ -160,23 +188,6 @@ def test_a_topic_that_lags_never_lets_half_a_transaction_show(
         listening = Listening()
         with pipeline(script(kafka, other, f"{other}.transaction"), tmp_path, listening) as running:
             found = totals(running, database, late)
-    assert set(found) <= {0, None}, f"half a transaction shows: {found}"
-    assert any("end where its transactions do" in subject for subject in listening.subjects("note"))
-
-
-def test_ends_that_are_told_later_are_found_while_the_pipeline_runs(
-    kafka: SharedKafka, server: str, database: Database, tmp_path: Path
-) -> None:
-    """The topic comes with the first transaction, and already of that one no half shows."""
-    other = fresh("late").replace("-", "_")
-    wanted = {f"{other}.public.credits", f"{other}.public.debits"}
-    listening = Listening()
-    with Relay(kafka, server, other, "credits"):
-        wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=60)
-        with pipeline(script(kafka, other, f"{other}.transaction"), tmp_path, listening) as running:
-            running.run_once()
-            assert any("no topic" in subject for subject in listening.subjects("note"))
-            found = totals(running, database, "later")
     assert set(found) <= {0, None}, f"half a transaction shows: {found}"
     assert any("end where its transactions do" in subject for subject in listening.subjects("note"))
 

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.services.certificates import Certificates
 from headwater.services.java_program import properties
-from headwater.services.kafka import KafkaServer, Secured
+from headwater.services.kafka import Secured
 from tests.stage.shared import Settings, SharedKafka
 
 
@@ -39,24 +39,6 @@ def test_who_cannot_say_who_they_are_is_refused(kafka: SharedKafka) -> None:
     assert not refused(kafka.ssl) and refused(stranger)
     assert not refused(kafka.scram) and refused({**kafka.scram, "sasl.password": "wrong"})
     assert not refused(kafka.login) and refused({**kafka.login, "sasl.password": "wrong"})
-
-
-@pytest.mark.services
-def test_a_broker_that_was_killed_comes_back_with_its_topics(tmp_path: Path) -> None:
-    with KafkaServer(tmp_path / "kafka") as server:
-        world = SharedKafka(server.address, "", "", "", "", "", "")
-        topic = world.topic(partitions=3)
-        world.write_transaction(topic, [b"one", b"two"])
-        # Once they can be read, the broker owes nothing to a transaction any more.
-        assert len(world.read(topic, 2)) == 2
-        before = server.pid
-        server.kill()
-        assert refused(world.plain)
-        server.start()
-        assert server.pid != before and server.address == world.address
-        assert sorted(value or b"" for _, value in world.read(topic, 2)) == [b"one", b"two"]
-        world.write(topic, [b"three"])
-        assert len(world.read(topic, 3)) == 3
 
 
 def test_a_password_stands_in_no_text_of_its_settings(tmp_path: Path) -> None:
