@@ -1,16 +1,14 @@
 """A process with a Spark of its own that can write tables of Delta Lake and Iceberg.
 
-    lake_child.py dies FOLDER     runs the pipeline, and is killed where Delta has a batch and Iceberg not yet
-    lake_child.py goes-on FOLDER  takes it up, repeats two more batches, then tries the sinks one by one
+    lake_child.py FOLDER
 
-What it finds is written to FOLDER/facts.json, one fact a key; the tests compare.
+It runs the pipeline and repeats three batches, then tries the sinks one by one. What it finds is written to
+FOLDER/facts.json, one fact a key; the tests compare.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -27,8 +25,9 @@ from headwater.spark.iceberg import IcebergTable
 from tests.ends.lake_facts import all_facts
 from tests.ends.lake_world import BATCHES, SCRIPT, transactions
 
-DIES, CRASHES, TWICE = 2, 11, 16
-"""The batches that come again: after a kill, after a crash before progress is kept, and at once."""
+HALF_WRITTEN, UNNOTED, TWICE = 2, 11, 16
+"""The batches that come again: after a crash where Delta has it and Iceberg not yet, after one before progress is kept,
+and at once."""
 
 
 class Crash(BaseException):
@@ -62,34 +61,23 @@ def stepped(running: Pipeline, store: ValuesStore, number: int) -> None:
     assert done is not None and done.batch_id == number, done
 
 
-def dies(folder: Path) -> None:
-    """Run until Delta has a batch that Iceberg has not, and be killed."""
+def batches(folder: Path) -> dict[str, Any]:
+    """Do all batches, some of them twice; the pipeline is opened anew after each crash."""
     store = STORES["lake"] = ValuesStore()
-
-    def die(*_: object, batch_id: int, **__: object) -> None:
-        os.killpg(os.getpgid(0), signal.SIGKILL)
-
     store.append({"orders": transactions()[0][0]})
     with pipeline(folder) as running:
-        for number in range(1, DIES):
+        for number in range(1, HALF_WRITTEN):
             stepped(running, store, number)
-        with patch.object(IcebergTable, "write", die):
-            stepped(running, store, DIES)
-
-
-def goes_on(folder: Path) -> dict[str, Any]:
-    """Do all batches that are left, some of them twice."""
-    store = STORES["lake"] = ValuesStore()
-    for said, _ in transactions()[:DIES]:
-        store.append({"orders": said})
+        with patch.object(IcebergTable, "write", side_effect=Crash), suppress(Crash):
+            stepped(running, store, HALF_WRITTEN)
     with pipeline(folder) as running:
-        for number in range(DIES, CRASHES):
+        for number in range(HALF_WRITTEN, UNNOTED):
             stepped(running, store, number)
         with patch.object(running.progress, "commit", side_effect=Crash), suppress(Crash):
-            stepped(running, store, CRASHES)
+            stepped(running, store, UNNOTED)
     with ExitStack() as closing:
         running = closing.enter_context(pipeline(folder))
-        for number in range(CRASHES, BATCHES + 1):
+        for number in range(UNNOTED, BATCHES + 1):
             with patched_to_write_twice(running) if number == TWICE else ExitStack():
                 stepped(running, store, number)
         last = {f"{name.split()[0]} last": sink.last_batch() for name, sink in running.ends.sinks.items()}
@@ -112,8 +100,5 @@ def patched_to_write_twice(running: Pipeline) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    here = Path(sys.argv[2])
-    if sys.argv[1] == "dies":
-        dies(here)
-    else:
-        (here / "facts.json").write_text(json.dumps(goes_on(here)))
+    here = Path(sys.argv[1])
+    (here / "facts.json").write_text(json.dumps(batches(here)))
