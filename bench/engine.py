@@ -40,6 +40,8 @@ SHARE = 0.001
 
 CUSTOMERS = 100
 
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
 PLAIN = {
     # Spark's own way, in place of what we set for small steps; partitions for a machine of a few cores.
     "spark.sql.leafNodeDefaultParallelism": str(os.cpu_count()),
@@ -85,13 +87,25 @@ def main() -> None:
     parser.add_argument(
         "--claims", type=int, nargs="+", help="the claims join instead, over so many million rows"
     )
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}, too")
     given = parser.parse_args()
     if given.claims:
-        growth(given.claims, steps=given.steps, warm=given.warm)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
-    print(told(found, given.scale))
+        name, table = "claims", growth(given.claims, steps=given.steps, warm=given.warm)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
+        name, table = f"tpch-{given.scale:g}", told(found, given.scale)
+    print(table)
+    if given.write:
+        PAGE.write_text(with_table(PAGE.read_text(), name, table))
+
+
+def with_table(page: str, name: str, table: str) -> str:
+    """The page with a table in the place that is kept for it."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n\n{table}\n\n{end}{after}"
 
 
 def tpch(folder: Path, scale: float, *, steps: int, warm: int) -> list[Measured]:
@@ -168,9 +182,9 @@ def told(found: Sequence[Measured], scale: float) -> str:
     return "\n".join(lines)
 
 
-def growth(millions: Sequence[int], *, steps: int, warm: int) -> None:
-    """Print what a step of 1,000 changes takes as the claims grow, and how many jobs it is."""
-    print("| claims | step of 1,000 changes | Spark jobs |\n|---|---|---|")
+def growth(millions: Sequence[int], *, steps: int, warm: int) -> str:
+    """What a step of 1,000 changes takes as the claims grow, and how many jobs it is."""
+    lines, middles = ["| claims | step of 1,000 changes | Spark jobs |", "|---|---|---|"], []
     for count in millions:
         rows, folder = count * 1_000_000, Path(tempfile.mkdtemp())
         pipeline = opened(CLAIMS, "claims", folder / "state")
@@ -187,7 +201,12 @@ def growth(millions: Sequence[int], *, steps: int, warm: int) -> None:
         finally:
             pipeline.close()
             shutil.rmtree(folder)
-        print(f"| {count} M | {statistics.median(taken[warm:]):.2f} s | {jobs} |", flush=True)
+        middles.append(statistics.median(taken[warm:]))
+        lines.append(f"| {count} M | {middles[-1]:.2f} s | {jobs} |")
+        said(lines[-1])
+    return "\n".join(
+        [*lines, "", f"From the first to the last it grows to {middles[-1] / middles[0]:.2f} times."]
+    )
 
 
 def members(count: int) -> pa.Table:

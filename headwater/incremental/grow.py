@@ -164,6 +164,8 @@ def _by_columns(plan: Window, store: Store) -> Plan:
 
 def _loose(plan: Plan, covered: set[str]) -> Plan | None:
     """The first part that has to be looked at as a whole and of which nothing is sliced."""
+    if isinstance(plan, Opaque) and plan.relations:
+        return plan
     aliases = {scan.alias for scan in scans_of(plan)}
     if aliases and not aliases & covered:
         return plan if _is_whole(plan) else None

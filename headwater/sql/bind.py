@@ -25,6 +25,7 @@ from headwater.sql.pivots import write_out_pivots
 from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import name_laterals, write_out_groups
 from headwater.sql.ties import decide_ties
+from headwater.sql.using import write_out_using
 
 Where = Callable[[exp.Expr | None], Place]
 """Tells the place of a node in the user's text; None asks for the place of the statement."""
@@ -86,6 +87,7 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")
     try:
         write_out_pivots(expanded, lambda source: _qualified(source, schema).named_selects)
+        write_out_using(expanded, lambda query: _qualified(query, schema))
         qualified = _qualified(expanded, schema)
     except OptimizeError as problem:
         raise _from_optimizer(problem, query, named, where) from None

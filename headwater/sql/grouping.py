@@ -85,7 +85,7 @@ def _sets(group: exp.Group) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
         parts.append(_expanded(type(bare[0])(expressions=[p.copy() for p in plain])))
         special.remove(bare[0])
     else:
-        parts += [[[e]] for e in plain]
+        parts += [[[e.unnest()]] for e in plain]
     parts += [_expanded(e) for e in special]
     chosen = [[e for part in combination for e in part] for combination in itertools.product(*parts)]
     keys = list(dict.fromkeys(e for part in parts for one in part for e in one))
@@ -108,7 +108,7 @@ def _expanded(node: exp.Expr) -> list[list[exp.Expr]]:
 
 def _members(node: exp.Expr) -> list[exp.Expr]:
     inside = node.unnest()
-    return list(inside.expressions) if isinstance(inside, exp.Tuple) else [inside]
+    return [e.unnest() for e in inside.expressions] if isinstance(inside, exp.Tuple) else [inside]
 
 
 def _by_sets(plan: Plan, keys: list[exp.Expr], sets: list[tuple[int, ...]]) -> Grouping:

@@ -1,8 +1,13 @@
-"""Window functions: ranks, neighbours and frames; the order of rows is total up to rows that are equal."""
+"""Window functions: ranks, neighbours and frames; the order of rows is total up to rows that are equal.
+
+Of equal rows each has a place of its own all the same. Which of them has which is decided for each window anew, so the
+functions of a query that ask for places all ask in the same window.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tests.random_queries.expressions import loose
 from tests.random_queries.sources import source
@@ -35,21 +40,35 @@ RANGES = ("RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", "RANGE BETWEEN 1 PRECEDIN
 Terms = Sequence[Term]
 
 
+@dataclass(frozen=True)
+class Places:
+    """The window in which a query asks for places."""
+
+    by: str
+    order: str
+
+    @property
+    def window(self) -> str:
+        """It as it stands after OVER."""
+        return f"{self.by} ORDER BY {self.order}".lstrip()
+
+
 def windowed(dice: Dice, depth: int) -> Query:
     """SELECT columns, functions OVER (...) FROM ... [WHERE ...]"""
     given = source(dice, depth)
     terms = plain(given.terms)
-    made = [function(dice, terms) for _ in range(dice.random.randint(2, 5))]
+    places = Places(partition(dice, terms), order(dice, terms))
+    made = [function(dice, terms, places) for _ in range(dice.random.randint(2, 5))]
     items, columns = selected([*terms, *made])
     where = f" WHERE {loose(dice, terms)}" if dice.chance(0.3) else ""
     return Query(f"SELECT {items} FROM {given.sql}{where}", columns, given.rows)
 
 
-def function(dice: Dice, terms: Terms) -> Term:
+def function(dice: Dice, terms: Terms, places: Places) -> Term:
     """One window function of a source with these columns."""
     name = dice.rare([name for name in WINDOWS if name != "framed SUM" or _numbers(terms)])
     by = partition(dice, terms)
-    inside = " ".join(part for part in (by, f"ORDER BY {order(dice, terms)}") if part)
+    inside = places.window
     one = dice.one(terms)
     match name:
         case "NTILE":
@@ -66,31 +85,31 @@ def function(dice: Dice, terms: Terms) -> Term:
         case "FIRST_VALUE" | "LAST_VALUE":
             nulls = dice.one(["", " IGNORE NULLS"])
             return Term(f"{name}({one.sql}){nulls} OVER ({inside})", one.kind, one.grade)
-    return framed(dice, terms, name, by)
+    return framed(dice, terms, name, by, places)
 
 
-def framed(dice: Dice, terms: Terms, name: str, by: str) -> Term:
+def framed(dice: Dice, terms: Terms, name: str, by: str, places: Places) -> Term:
     """An aggregate over some rows of the partition, or over all of it."""
     call = name.removeprefix("framed ")
     one = dice.one(_numbers(terms) if call == "SUM" else terms)
-    over = " ".join(part for part in (by, frame(dice, terms)) if part)
+    over = frame(dice, terms, by, places)
     if call == "COUNT":
         return Term(f"COUNT({one.sql}) OVER ({over})", Kind.BIGINT)
     kind = Kind.BIGINT if call == "SUM" and one.kind is Kind.INT else one.kind
     return Term(f"{call}({one.sql}) OVER ({over})", kind, one.grade)
 
 
-def frame(dice: Dice, terms: Terms) -> str:
+def frame(dice: Dice, terms: Terms, by: str, places: Places) -> str:
     """Which rows around a row; peers are in a RANGE together, so its order need not be total."""
     numbers = _numbers(terms)
     match dice.random.randint(0, 9):
         case 0 | 1:
-            return ""
+            return by
         case 2:
-            return f"ORDER BY {dice.one(terms).sql}"
+            return f"{by} ORDER BY {dice.one(terms).sql}".lstrip()
         case 3 | 4 if numbers:
-            return f"ORDER BY {dice.one(numbers).sql} {dice.one(RANGES)}"
-    return f"ORDER BY {order(dice, terms)} {dice.one(FRAMES)}"
+            return f"{by} ORDER BY {dice.one(numbers).sql} {dice.one(RANGES)}".lstrip()
+    return f"{places.window} {dice.one(FRAMES)}"
 
 
 def _numbers(terms: Terms) -> list[Term]:

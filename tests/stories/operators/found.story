@@ -1,0 +1,86 @@
+# What random queries have found: keys in brackets, shared columns in HAVING, and rows made in a select list below an anti join.
+> CREATE TABLE a (id INT, k INT, s STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE TABLE b (id INT, k INT, s STRING, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE VIEW bracketed AS
+  SELECT s, (ABS(k)) AS k, COUNT(*) AS n FROM a GROUP BY GROUPING SETS ((s, (ABS(k))), ((ABS(k))), ());
+> CREATE VIEW shared AS
+  SELECT k, COUNT(*) AS rows, MAX(n) AS n FROM a LEFT JOIN b USING (k, s) GROUP BY k
+  HAVING MAX(s) > 'p' OR COUNT(*) > (SELECT COUNT(*) FROM b);
+> CREATE VIEW made AS
+  SELECT q.k, b.n FROM (SELECT k, EXPLODE(ARRAY(1)) AS e FROM a) AS q CROSS JOIN b LEFT ANTI JOIN b AS c ON c.k = b.k AND c.n = 9;
+
+$ explain made
+made__part1 when a changes: recompute, because of a function that makes rows in the select list
+made when made__part1 changes: key-local
+made when b changes: key-local
+
+$ change a
+op | id | k  | s
++  | 1  | -1 | p
++  | 2  | 1  | q
+
+$ change b
+op | id | k | s | n
++  | 1  | 1 | q | 5
+
+$ step
+
+$ rows bracketed
+s    | k    | n
+NULL | 1    | 2
+NULL | NULL | 2
+p    | 1    | 1
+q    | 1    | 1
+
+$ rows shared
+k | rows | n
+1 | 1    | 5
+
+$ rows made
+k  | n
+-1 | 5
+1  | 5
+
+$ change a
+op | id | k | s
+-  | 2  | 1 | q
++  | 2  | 1 | o
++  | 3  | 2 | q
+
+$ step
+
+$ changes bracketed
+op | s    | k    | n
++  | NULL | 2    | 1
+-  | NULL | NULL | 2
++  | NULL | NULL | 3
++  | o    | 1    | 1
+-  | q    | 1    | 1
++  | q    | 2    | 1
+
+$ changes shared
+op | k | rows | n
+-  | 1 | 1    | 5
++  | 2 | 1    | NULL
+
+$ changes made
+op | k | n
++  | 2 | 5
+
+$ change b
+op | id | k | s | n
++  | 2  | 1 | o | 9
+
+$ step
+
+$ changes bracketed
+op | s | k | n
+
+$ changes shared
+op | k | rows | n
+
+$ changes made
+op | k  | n
+-  | -1 | 5
+-  | 1  | 5
+-  | 2  | 5
