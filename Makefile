@@ -5,10 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
-# A file runs on one worker, which starts what it needs once; slow files come first (tests/conftest.py).
-SHARED = -n 2 --dist loadfile --no-loadscope-reorder
-# The same statements again and again: here, unlike in other tests, Java wins back the time to optimise them.
-PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) tests/tpch tests/random_queries
+# A file runs on one worker, which starts what it needs once; slow files come first (tests/conftest.py). Who starts
+# services waits for them: with one worker more than cores somebody is always at work.
+SHARED = -n 3 --dist loadfile --no-loadscope-reorder
 # Tried by targets of their own, not by `make test`.
 LONG = tests/spill tests/demo/test_demo_kafka_again.py
 BENCH ?= run
@@ -33,10 +32,10 @@ packages: install ## fetch the services that tests start, once, into the cache
 	$(BIN)/headwater services fetch
 
 test: check packages ## everything that must pass
-	$(BIN)/python -m pytest $(SHARED) $(addprefix --ignore ,tests/tpch tests/random_queries $(LONG)) $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) $(addprefix --ignore ,$(LONG)) $(ARGS)
 
 proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
-	$(PROVE) $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) tests/tpch tests/random_queries $(ARGS)
 
 test-spill: install ## three gigabytes of State on a heap of one; about ten minutes
 	$(BIN)/python -m pytest tests/spill $(ARGS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import secrets
 import sys
 from collections.abc import Generator
 
@@ -11,8 +11,9 @@ import pytest
 
 from headwater.errors import HeadwaterError
 
-# Every test asks Spark new things a few times: the time to optimise what runs once is not won back.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Every test asks Spark new things a few times: the time to optimise what runs once is not won back. There are many of
+# them: in the little room that this compiler has by itself, it is full after a minute and stops for good.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
 pytest_plugins = ("tests.stage.fixtures",)
 
@@ -20,13 +21,15 @@ MARKED_FOLDERS = {"jvm": ("tests/stories/",)}
 """Folders of which every test carries a mark."""
 
 SLOW = (
+    "tests/tpch/test_tpch",
+    "tests/random_queries/test_random",
     "tests/stories/",
     "tests/faults/",
     "tests/ends/test_lake",
     "tests/kafka/test_kafka_tra",
     "tests/demo/",
 )
-"""Files and folders whose tests take minutes; each file runs on one worker."""
+"""Files and folders whose tests take minutes, those that take most first; each file runs on one worker."""
 
 STARTS = (
     # mark, and the module and the class whose method starts what the mark stands for
@@ -42,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kills", type=int, default=3, help="how often each victim of the fault tests is killed"
     )
-    parser.addoption("--seed", default="", help="what the random queries are made from, as a run has told it")
+    parser.addoption("--seed", default="", help="what random tests are made from, as a run has told it")
     parser.addoption("--queries", type=int, default=150, help="how many random queries are tried")
 
 
@@ -54,8 +57,17 @@ def kills(pytestconfig: pytest.Config) -> int:
 
 @pytest.fixture(scope="session")
 def random_seed(pytestconfig: pytest.Config) -> str:
-    """What the random queries are made from: another one each time, unless --seed names it."""
-    return str(pytestconfig.getoption("--seed")) or str(secrets.randbelow(10**9))
+    """What random tests are made from: another one for each state of our code, unless --seed names it.
+
+    So whoever changes something is asked new questions, and whoever tries the same code again the same ones.
+    """
+    given = str(pytestconfig.getoption("--seed"))
+    if given:
+        return given
+    code = hashlib.sha256()
+    for path in sorted((pytestconfig.rootpath / "headwater").rglob("*.py")):
+        code.update(path.read_bytes())
+    return str(int(code.hexdigest()[:8], 16))
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +87,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a marked folder carry its mark. Files that take minutes come first: none is left for the end."""
-    items.sort(key=lambda item: not any(name in item.path.as_posix() for name in SLOW))
+    places = {name: place for place, name in enumerate(SLOW)}
+    items.sort(
+        key=lambda item: min((p for n, p in places.items() if n in item.path.as_posix()), default=len(SLOW))
+    )
     for item in items:
         for mark, folders in MARKED_FOLDERS.items():
             if any(folder in item.path.as_posix() for folder in folders):

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 # As in all tests: what runs once is not worth optimising.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
 from tests.random_queries.campaign import Campaign, run_campaign
 from tests.random_queries.found import keep
