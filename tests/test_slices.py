@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -68,3 +69,48 @@ def test_a_file_that_is_written_anew_is_read_anew(state: State, monkeypatch: pyt
     assert again.paths == state.paths
     after = slices.cut(again, "kind", values, columns=("id",), limit=ROWS)
     assert before is not None and after is not None and 0 < len(after) < len(before)
+
+
+def test_a_slice_that_was_too_large_is_found_when_more_is_allowed(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(slices, "_KEPT", [])
+    monkeypatch.setattr("headwater.tables.state.ROW_GROUP_ROWS", 500)
+    cut_small = appended(
+        State("u", state.schema, state.folder / "u"),
+        ChangeSet("u", state.schema, (Rows(slices.whole(state, state.schema.names)),)),
+        1,
+    )
+    values = pa.chunked_array([pa.array([3], pa.int32())])
+    assert slices.cut(cut_small, "kind", values, columns=("id",), limit=5) is None
+    found = slices.cut(cut_small, "kind", values, columns=("id",), limit=ROWS)
+    assert found is not None
+    assert found.column("id").to_pylist() == [n for n in range(ROWS) if n % 7 and n % OF_A_KIND == 3]
+
+
+def test_columns_that_are_wanted_later_belong_to_the_same_rows(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(slices, "_KEPT", [])
+    looking = Mock(wraps=slices._found)
+    monkeypatch.setattr(slices, "_found", looking)
+    for order, columns in (([3, 9], ("id",)), ([9, 3], ("text", "id")), ([9, 3], ("kind", "text"))):
+        values = pa.chunked_array([pa.array(order, pa.int32())])
+        found = slices.cut(state, "kind", values, columns=columns, limit=ROWS)
+        assert found is not None and set(found.column_names) == {*columns, "kind", WEIGHT}
+        if columns == ("text", "id"):
+            assert found.column("text").to_pylist() == [f"text {n}" for n in found.column("id").to_pylist()]
+    assert looking.call_count == 1, "the same values are looked for once, in whatever order they come"
+
+
+def test_what_is_kept_has_its_limit(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(slices, "_KEPT", [])
+    monkeypatch.setattr(slices, "KEPT_BYTES", 10_000)
+    for number in range(OF_A_KIND):
+        values = pa.chunked_array([pa.array([number], pa.int32())])
+        assert slices.cut(state, "kind", values, columns=("id",), limit=ROWS) is not None
+    assert 1 < len(slices._KEPT) < OF_A_KIND
+    assert sum(one.bytes for one in slices._KEPT) <= 10_000

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,9 +21,12 @@ SMALL_RUN_ROWS = 2_000
 MOST_KEYS = 500_000
 """Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
 
-KEPT_BYTES, KEPT_SLICES = 4 << 20, 16
-"""So many of the last slices of large runs are kept, if they are not larger: what is cut from the State before a step
-is cut from the State after it too."""
+KEPT_BYTES = 64 << 20
+"""Up to so many bytes of what was cut last from large runs are kept: what is cut from the State before a step is cut from
+the State after it too, and by the next view, which may want more columns."""
+
+GROUPS_AT_ONCE = 16
+"""So many row groups are in memory at the same time."""
 
 
 def can_cut(schema: Schema, column: str, values: pa.ChunkedArray) -> bool:
@@ -46,7 +48,7 @@ def cut(
 
     Row groups whose range of values holds none of them are not read.
     """
-    wanted = pc.unique(values.cast(weighted_schema(state.schema).field(column).type))
+    wanted = _in_order(pc.unique(values.cast(weighted_schema(state.schema).field(column).type)))
     names = [*dict.fromkeys((*columns, column)), WEIGHT]
     pieces: list[pa.Table] = []
     rows = 0
@@ -73,14 +75,28 @@ def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
 
 @dataclass(frozen=True)
 class _Slice:
-    """Rows that were cut from a run: of which file and when it was written, by which column, which columns of it."""
+    """Rows that were cut from a run: of which file and when it was written, by which column and which values of it."""
 
-    of: tuple[Path, int, str, list[str]]
+    of: tuple[Path, int, str]
     wanted: pa.Array
-    pieces: list[pa.Table]
+    groups: Mapping[int, pa.Array]
+    """Where they are in each row group that has some."""
+    rows: int
+    is_whole: bool
+    """False if there were too many and nobody has looked for the rest."""
+    columns: Mapping[str, pa.ChunkedArray]
+    """What was read of them so far."""
+
+    @property
+    def bytes(self) -> int:
+        """What it takes to keep it."""
+        return int(
+            sum(values.nbytes for values in (*self.columns.values(), *self.groups.values(), self.wanted))
+        )
 
 
-_KEPT: deque[_Slice] = deque(maxlen=KEPT_SLICES)
+_KEPT: list[_Slice] = []
+"""The newest one first."""
 
 
 @lru_cache(maxsize=512)
@@ -104,29 +120,77 @@ def _cut_run(
         table = _table(run, names)
         kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
         return None if kept.num_rows > limit else [kept] if kept.num_rows else []
-    of = (run.path, run.path.stat().st_mtime_ns, column, names)
-    for known in tuple(_KEPT):
-        if known.of == of and known.wanted.equals(wanted):
-            return known.pieces if sum(len(piece) for piece in known.pieces) <= limit else None
-    pieces: list[pa.Table] = []
-    for piece in _read_pieces(run.path, column, wanted, names):
-        pieces.append(piece)
-        limit -= piece.num_rows
-        if limit < 0:
-            return None
-    if sum(piece.nbytes for piece in pieces) <= KEPT_BYTES:
-        _KEPT.appendleft(_Slice(of, wanted, pieces))
-    return pieces
+    of = (run.path, run.path.stat().st_mtime_ns, column)
+    with pq.ParquetFile(run.path, memory_map=True) as file:
+        found = _kept(of, wanted)
+        if found is None or (found.rows <= limit and not found.is_whole):
+            found = _found(file, of, wanted, limit=limit)
+        if found.rows <= limit:
+            found = _with_columns(file, found, names)
+    _keep(found)
+    if found.rows > limit:
+        return None
+    return [pa.table({name: found.columns[name] for name in names})] if found.rows else []
 
 
-def _read_pieces(path: Path, column: str, wanted: pa.Array, names: list[str]) -> Iterator[pa.Table]:
-    """The key is read first, the other columns only where it is met."""
-    with pq.ParquetFile(path, memory_map=True) as file:
-        for group in _groups_with(file, column, wanted):
-            keys = file.read_row_group(group, columns=[column])
-            is_met = pc.is_in(keys.column(0), value_set=wanted)
-            if pc.any(is_met).as_py():
-                yield file.read_row_group(group, columns=names).filter(is_met)
+def _in_order(wanted: pa.Array) -> pa.Array:
+    """The same values in the same order, whoever asks for them."""
+    kind = wanted.type
+    if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_date(kind)):
+        return wanted
+    return wanted.take(pc.array_sort_indices(wanted))
+
+
+def _kept(of: tuple[Path, int, str], wanted: pa.Array) -> _Slice | None:
+    return next((s for s in tuple(_KEPT) if s.of == of and s.wanted.equals(wanted)), None)
+
+
+def _keep(made: _Slice) -> None:
+    """Keep a slice, and of the others as many as there is room for."""
+    others = [s for s in _KEPT if s.of != made.of or not s.wanted.equals(made.wanted)]
+    room, kept = KEPT_BYTES, list[_Slice]()
+    for one in (made, *others):
+        room -= one.bytes
+        if room >= 0:
+            kept.append(one)
+    _KEPT[:] = kept
+
+
+def _found(file: pq.ParquetFile, of: tuple[Path, int, str], wanted: pa.Array, *, limit: int) -> _Slice:
+    """Where the rows are; the looking ends where there are more than the limit."""
+    groups: dict[int, pa.Array] = {}
+    rows = 0
+    for group in _groups_with(file, of[2], wanted):
+        keys = file.read_row_group(group, columns=[of[2]]).column(0)
+        places = pc.indices_nonzero(pc.is_in(keys, value_set=wanted))
+        if len(places):
+            groups[group] = places
+            rows += len(places)
+        if rows > limit:
+            break
+    return _Slice(of, wanted, groups, rows, rows <= limit, {})
+
+
+def _with_columns(file: pq.ParquetFile, found: _Slice, names: list[str]) -> _Slice:
+    """The slice with columns that nobody has wanted before."""
+    missing = [name for name in names if name not in found.columns]
+    if not missing:
+        return found
+    kinds = file.schema_arrow
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in missing}
+    hit = list(found.groups)
+    for begin in range(0, len(hit), GROUPS_AT_ONCE):
+        some = hit[begin : begin + GROUPS_AT_ONCE]
+        read = file.read_row_groups(some, columns=missing)
+        offset, places = 0, list[pa.Array]()
+        for group in some:
+            places.append(pc.add(found.groups[group].cast(pa.int64()), offset))
+            offset += file.metadata.row_group(group).num_rows
+        taken = read.take(pa.concat_arrays(places))
+        for name in missing:
+            chunks[name] += taken.column(name).chunks
+    more = {name: pa.chunked_array(chunks[name], kinds.field(name).type) for name in missing}
+    return replace(found, columns={**found.columns, **more})
 
 
 def _groups_with(file: pq.ParquetFile, column: str, wanted: pa.Array) -> list[int]:
