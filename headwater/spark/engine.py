@@ -22,7 +22,7 @@ from headwater.changes.change_set import ChangeSet, Files
 from headwater.incremental.change_plan import ChangePlan, Guard, Statement
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
-from headwater.spark.frames import frame_of, plain, register, weighted
+from headwater.spark.frames import bag_of, frame_of, register, weighted
 from headwater.spark.inputs import Before, Inputs
 from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
@@ -154,7 +154,7 @@ class Engine:
 
     def bag(self, state: State) -> DataFrame:
         """The rows that are true in a State, each as often as it is there."""
-        return plain(state.relation, self.weighted(state))
+        return bag_of(self.spark, state.relation, state, {name: name for name in state.schema.names})
 
     def frame(self, changes: ChangeSet) -> DataFrame:
         """The weighted rows of a change set, whatever it is made of."""

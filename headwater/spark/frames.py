@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from sqlglot import exp
 
 from headwater.changes.change_set import ChangeSet, Rows
@@ -10,7 +14,16 @@ from headwater.incremental.weights import bag
 from headwater.schema import WEIGHT
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of
-from headwater.tables.state import State
+from headwater.tables.state import State, runs_with_gone
+
+MOST_GONE, MOST_GONE_SHARE = 2_000_000, 0.25
+"""Up to so many rows of runs in which rows went, and to such a share of all, are looked at one by one."""
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal")
+_EXACT = frozenset((*_NUMBERS, "string", "binary", "boolean", "date", "timestamp", "timestamp_ntz"))
+"""Types of which equal values have equal hashes: not so floating numbers, and what may hold them."""
+
+_LOOK = "__hw_look"
 
 
 def frame_of(spark: SparkSession, changes: ChangeSet) -> DataFrame:
@@ -36,6 +49,34 @@ def weighted(spark: SparkSession, state: State) -> DataFrame:
     if not state.runs:
         return spark.createDataFrame([], struct)
     return spark.read.schema(struct).parquet(*map(str, state.paths))
+
+
+def bag_of(spark: SparkSession, view: str, state: State, columns: Mapping[str, str]) -> DataFrame:
+    """The rows that are true in a State, each as often as it is there: some of its columns, and what they are called.
+
+    To add up the weights of all rows, all of them would have to be brought together. Where few rows went, only those
+    that look like one of these are; the others are there as they stand.
+    """
+    rows = _called(weighted(spark, state), columns)
+    with_gone = runs_with_gone(state)
+    if not with_gone:
+        return rows.drop(WEIGHT)
+    kinds = {column.name: column.type for column in state.schema}
+    looked_at = [name for stored, name in columns.items() if kinds[stored].split("(")[0] in _EXACT]
+    most = min(MOST_GONE, MOST_GONE_SHARE * state.rows)
+    if not looked_at or sum(run.rows for run in with_gone) > most:
+        return plain(view, rows)
+    look = F.xxhash64(*[F.col(quoted(name)) for name in looked_at]).alias(_LOOK)
+    went = _called(weighted(spark, replace(state, runs=with_gone)), columns).where(F.col(WEIGHT) < 0)
+    looks = F.broadcast(went.select(look).distinct())
+    marked = rows.withColumn(_LOOK, look)
+    at_rest = marked.join(looks, _LOOK, "left_anti").drop(_LOOK, WEIGHT)
+    moved = marked.join(looks, _LOOK, "left_semi").drop(_LOOK)
+    return at_rest.unionAll(plain(view, moved))
+
+
+def _called(rows: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+    return rows.select(*map(quoted, columns), WEIGHT).toDF(*columns.values(), WEIGHT)
 
 
 def plain(view: str, rows: DataFrame) -> DataFrame:

@@ -20,7 +20,7 @@ from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.incremental.change_plan import Input, Restriction, Version
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
-from headwater.spark.frames import frame_of, plain, quoted, register, weighted
+from headwater.spark.frames import bag_of, frame_of, plain, quoted, register, weighted
 from headwater.spark.local_rows import local_frame
 from headwater.tables import slices
 from headwater.tables.bags import can_count, counted
@@ -131,11 +131,15 @@ class Inputs:
                 return self._change(wanted)
             case Version.NOW:
                 state = self.before.new[wanted.relation]
-                return plain(state.relation, weighted(self.spark, state))
+                return bag_of(self.spark, state.relation, state, {name: name for name in state.schema.names})
             case Version.NEW:
                 state = self.before.new[wanted.relation]
             case _:
                 state = self.before.old[wanted.relation]
+        if wanted.is_bag and wanted.restriction is None and state.rows > LOCAL_ROWS:
+            columns = wanted.columns or tuple(n.lower() for n in state.schema.names)
+            stored = stored_names(state.schema, columns)
+            return bag_of(self.spark, wanted.view, state, dict(zip(stored, columns, strict=True)))
         made = self._state(state, wanted)
         return self._plain(made, wanted) if wanted.is_bag else made
 

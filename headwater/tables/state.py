@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -80,11 +81,18 @@ def row_count(path: Path) -> int:
 
 def has_only_come(state: State) -> bool:
     """True if the files say that no row of a State ever went."""
-    return all(_least_weight(path) > 0 for path in state.paths)
+    return not runs_with_gone(state)
 
 
-def _least_weight(path: Path) -> int:
+def runs_with_gone(state: State) -> tuple[Run, ...]:
+    """The runs in which rows go, or may go: those whose files do not say."""
+    return tuple(run for run in state.runs if _least_weight(run.path, run.path.stat().st_mtime_ns) <= 0)
+
+
+@lru_cache(maxsize=4096)
+def _least_weight(path: Path, changed: int) -> int:
     """The least weight in a file; -1 if it does not say."""
+    del changed  # part of the key alone: a file that was written anew under its old name is another one
     told = pq.read_metadata(path)
     # Events that became a run as they are have more columns than the relation.
     place = next(i for i in range(told.num_columns) if told.schema.column(i).path == WEIGHT)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwater.runtime import compaction
-from headwater.spark import engine, inputs
+from headwater.spark import engine, frames, inputs
 from headwater.tables import slices
 from tests.stories.story import Block
 from tests.stories.telling import Teller
@@ -41,6 +41,7 @@ def test_every_view_equals_its_query_after_every_random_batch(
         monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
         monkeypatch.setattr(compaction, "SMALL_ROWS", 0)
         monkeypatch.setattr(compaction, "MOST_RUNS", 1)
+        monkeypatch.setattr(frames, "MOST_GONE_SHARE", 1.0)
     if size == "read by Spark":
         monkeypatch.setattr(slices, "MOST_KEYS", 0)
     dice = random.Random(seed)
