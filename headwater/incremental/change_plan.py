@@ -71,6 +71,8 @@ class Statement:
     target: str
     query: exp.Query
     inputs: tuple[Input, ...]
+    narrows: str = ""
+    """The target of which it leaves a part; where that has few rows they may go on as they are."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,25 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from headwater.incremental.locality import TypeOf, locality
 from headwater.incremental.ways import Edge, Link, Way
-from headwater.plan.nodes import Alias, Plan, Scan, inputs, with_inputs
+from headwater.plan.nodes import (
+    Aggregate,
+    Alias,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Plan,
+    Project,
+    Renamed,
+    Scan,
+    Window,
+    inputs,
+    with_inputs,
+)
 from headwater.plan.prune import pruned
 
 
@@ -87,3 +103,29 @@ def _numbered(plan: Plan, taken: set[str]) -> Plan:
         alias, number = f"{plan.alias}_{number}", number + 1
     taken.add(alias)
     return plan if alias == plan.alias else Alias(replace(plan, alias=alias), plan.alias)
+
+
+def filtered(plan: Plan) -> Iterator[tuple[Scan, exp.Expr]]:
+    """The scans without whose rows a plan has none, and what these rows must fulfil, as far as that is known."""
+    match plan:
+        case Filter(Scan() as scan, condition):
+            yield scan, condition
+        case Filter(Alias(Scan() as scan, alias), condition):
+            yield scan, _requalified(condition, alias, scan.alias)
+        case Join(left, right, _, kind):
+            if kind is not JoinKind.FULL:
+                yield from filtered(left)
+            if kind in (JoinKind.INNER, JoinKind.SEMI):
+                yield from filtered(right)
+        case Filter(below) | Project(below) | Alias(below) | Renamed(below) | Distinct(below) | Window(below):
+            yield from filtered(below)
+        case Aggregate(below, keys) if keys:
+            yield from filtered(below)
+
+
+def _requalified(condition: exp.Expr, was: str, now: str) -> exp.Expr:
+    made = condition.copy()
+    for column in made.find_all(exp.Column):
+        if column.table == was:
+            column.set("table", exp.to_identifier(now))
+    return made

@@ -31,6 +31,9 @@ from headwater.spark.text import to_text
 from headwater.spark.types import struct_of, type_text
 from headwater.tables.state import State, row_count
 
+LEAST_NARROWED = 1_000
+"""To find out which of fewer rows matter takes longer than to go on with all of them."""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -69,7 +72,11 @@ class Engine:
         results: dict[str, pa.Table | Files] = {}
         self._read = {}
         for statement in plan.statements:
-            made = self._statement(statement, before, results, names.get(statement.target))
+            before_it = results.get(statement.narrows)
+            if isinstance(before_it, pa.Table) and before_it.num_rows < LEAST_NARROWED:
+                made: pa.Table | Files = before_it
+            else:
+                made = self._statement(statement, before, results, names.get(statement.target))
             results[statement.target] = made
             if not first and (made.count if isinstance(made, Files) else made.num_rows) == 0:
                 break

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 
@@ -20,6 +21,7 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.schema import WEIGHT, arrow_schema
 from headwater.sources.base import Report
 from headwater.sources.values import STORES, ValuesStore
+from headwater.spark import engine
 from headwater.tables import slices
 from tests.random_queries.batches import Rows, Transaction
 from tests.random_queries.compare import Row, bag, differences, weighted_bag
@@ -113,7 +115,9 @@ class Trial:
         pipeline = open_pipeline(text, file="random.sql", state=self.folder, listener=self)
         # Everything here runs a few times over a few rows: compiling code for it costs more than all the rest.
         pipeline.engine.pace.generate_no_code()
-        with closing(pipeline), ThreadPoolExecutor(1) as beside:
+        # What is worth its time only for many rows is tried with these, too.
+        many = patch.object(engine, "LEAST_NARROWED", 0)
+        with closing(pipeline), ThreadPoolExecutor(1) as beside, many:
             for number, transactions in enumerate(self.history):
                 self.step = number
                 for transaction in transactions:

@@ -38,6 +38,7 @@ def test_every_view_equals_its_query_after_every_random_batch(
         monkeypatch.setattr(inputs, "LOCAL_ROWS", 0)
         monkeypatch.setattr(inputs, "SMALL_ROWS", 1)
         monkeypatch.setattr(engine, "SMALL_ROWS", 1)
+        monkeypatch.setattr(engine, "LEAST_NARROWED", 0)
         monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
         monkeypatch.setattr(compaction, "SMALL_ROWS", 0)
         monkeypatch.setattr(compaction, "MOST_RUNS", 1)

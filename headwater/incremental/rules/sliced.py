@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -22,7 +22,7 @@ from headwater.incremental.change_plan import (
     Version,
     change_view,
 )
-from headwater.incremental.tree import Tree
+from headwater.incremental.tree import Tree, filtered
 from headwater.incremental.tree_sql import query_of_plan
 from headwater.incremental.ways import Link
 from headwater.incremental.weights import consolidated, union_all, view
@@ -65,7 +65,10 @@ def change_of(block: Block, changed: Collection[str]) -> tuple[tuple[Statement, 
         return (), _difference(sides, ())
     own = Input(name, name, Version.RESULT)
     sides = [_run(tree, version, changed, name) for version in (Version.OLD, Version.NEW)]
-    return (finding,), _difference(sides, (own,))
+    narrowing = _narrowing(tree, changed, f"{name}_at_all", name)
+    if narrowing is None:
+        return (finding,), _difference(sides, (own,))
+    return (replace(finding, target=narrowing.narrows), narrowing), _difference(sides, (own,))
 
 
 def whole(block: Block) -> Rows:
@@ -105,6 +108,30 @@ def _touched(tree: Tree, changed: Collection[str], target: str) -> Statement | N
             read.update(dict.fromkeys(inputs))
     values = exp.select(exp.column(VALUE)).distinct().from_(union_all(parts).subquery("c"))
     return Statement(target, values, tuple(read))
+
+
+def _narrowing(tree: Tree, changed: Collection[str], touched: str, target: str) -> Statement | None:
+    """Of the touched values those that can be in the result: each of its rows needs one of a filtered scan."""
+    held = [
+        (scan, condition)
+        for scan, condition in filtered(tree.plan)
+        if scan.alias in tree.way.cover and scan.relation not in changed
+    ]
+    if not held:
+        return None
+    own = "__hw_touched"
+    value = exp.column(VALUE, own)
+    query = exp.select(value).from_(exp.alias_(view(touched), own, table=True))
+    inputs = [Input(touched, touched, Version.RESULT)]
+    for scan, condition in held:
+        name, column = f"{scan.alias}__held", tree.way.cover[scan.alias]
+        inputs.append(
+            Input(name, scan.relation, Version.OLD, scan.columns, Restriction(column, touched, VALUE))
+        )
+        same = exp.NullSafeEQ(this=value.copy(), expression=exp.column(column, scan.alias))
+        table = exp.alias_(view(name), scan.alias, table=True)
+        query = query.join(table, on=exp.and_(same, condition.copy()), join_type="left semi")
+    return Statement(target, query, tuple(inputs), narrows=touched)
 
 
 def _reached(
