@@ -91,6 +91,11 @@ FURTHER = {
     },
     "subquery": {
         "untied": "SELECT id FROM orders WHERE total > (SELECT AVG(a) FROM loose)",
+        "of some": """SELECT o.customer, COUNT(*) AS n FROM orders o JOIN customers c ON c.name = o.customer
+            WHERE c.city = 'a' AND o.total <= (SELECT AVG(i.total) FROM orders i WHERE i.customer = c.name)
+            GROUP BY o.customer""",
+        "of some that are there": """SELECT o.id FROM orders o LEFT JOIN loose l ON l.s = o.customer
+            WHERE o.customer IN (SELECT name FROM customers WHERE city <> 'b') AND (l.a IS NULL OR l.a < o.total)""",
         "sum": """SELECT c.name, (SELECT SUM(o.total) FROM orders o WHERE o.customer = c.name) AS total
             FROM customers c""",
         "count": """SELECT l.a FROM loose l
