@@ -9,7 +9,7 @@ ARGS ?=
 # services waits for them: with one worker more than cores somebody is always at work.
 SHARED = -n 3 --dist loadfile --no-loadscope-reorder
 # Tried by targets of their own, not by `make test`.
-LONG = tests/spill tests/demo/test_demo_kafka_again.py
+LONG = tests/tpch tests/random_queries/test_random_queries.py tests/spill tests/demo/test_demo_kafka_again.py
 BENCH ?= run
 
 .DEFAULT_GOAL := help
