@@ -40,7 +40,6 @@ SHARE = 0.001
 
 CUSTOMERS = 100
 
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 PLAIN = {
     # Spark's own way, in place of what we set for small steps; partitions for a machine of a few cores.
@@ -87,25 +86,13 @@ def main() -> None:
     parser.add_argument(
         "--claims", type=int, nargs="+", help="the claims join instead, over so many million rows"
     )
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}, too")
     given = parser.parse_args()
     if given.claims:
-        name, table = "claims", growth(given.claims, steps=given.steps, warm=given.warm)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
-        name, table = f"tpch-{given.scale:g}", told(found, given.scale)
-    print(table)
-    if given.write:
-        PAGE.write_text(with_table(PAGE.read_text(), name, table))
-
-
-def with_table(page: str, name: str, table: str) -> str:
-    """The page with a table in the place that is kept for it."""
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    return f"{before}{begin}\n\n{table}\n\n{end}{after}"
+        print(growth(given.claims, steps=given.steps, warm=given.warm))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
+    print(told(found, given.scale))
 
 
 def tpch(folder: Path, scale: float, *, steps: int, warm: int) -> list[Measured]:
