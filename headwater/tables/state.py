@@ -93,7 +93,10 @@ def runs_with_gone(state: State) -> tuple[Run, ...]:
 def _least_weight(path: Path, changed: int) -> int:
     """The least weight in a file; -1 if it does not say."""
     del changed  # part of the key alone: a file that was written anew under its old name is another one
-    told = pq.read_metadata(path)
+    try:
+        told = pq.read_metadata(path)
+    except pa.ArrowInvalid as broken:
+        raise pa.ArrowInvalid(f"{path.name}: {broken}") from broken
     # Events that became a run as they are have more columns than the relation.
     place = next(i for i in range(told.num_columns) if told.schema.column(i).path == WEIGHT)
     found = [told.row_group(number).column(place).statistics for number in range(told.num_row_groups)]
