@@ -40,7 +40,6 @@ SHARE = 0.001
 
 CUSTOMERS = 100
 
-
 PLAIN = {
     # Spark's own way, in place of what we set for small steps; partitions for a machine of a few cores.
     "spark.sql.leafNodeDefaultParallelism": str(os.cpu_count()),

@@ -114,3 +114,7 @@ def test_what_is_kept_has_its_limit(state: State, monkeypatch: pytest.MonkeyPatc
         assert slices.cut(state, "kind", values, columns=("id",), limit=ROWS) is not None
     assert 1 < len(slices._KEPT) < OF_A_KIND
     assert sum(one.bytes for one in slices._KEPT) <= 10_000
+    before = list(slices._KEPT)
+    many = pa.chunked_array([pa.array(range(OF_A_KIND), pa.int32())])
+    assert slices.cut(state, "kind", many, columns=("id",), limit=ROWS) is not None
+    assert before == slices._KEPT, "one that is too large to be kept puts no other out"

@@ -150,8 +150,8 @@ def _keep(made: _Slice) -> None:
     others = [s for s in _KEPT if s.of != made.of or not s.wanted.equals(made.wanted)]
     room, kept = KEPT_BYTES, list[_Slice]()
     for one in (made, *others):
-        room -= one.bytes
-        if room >= 0:
+        if one.bytes <= room:
+            room -= one.bytes
             kept.append(one)
     _KEPT[:] = kept
 
