@@ -13,6 +13,8 @@ PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) test
 # Tried by targets of their own, not by `make test`.
 LONG = tests/tpch tests/random_queries/test_random_queries.py tests/spill tests/demo/test_demo_kafka_again.py
 BENCH ?= run
+# Programs that tests start would compile the whole house anew, each of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build packages test-spill

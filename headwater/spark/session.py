@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pyspark
 from pyspark import SparkContext
@@ -57,6 +58,9 @@ SETTINGS = {
     # Spark describes every statement it runs to its own UI, at some length; nobody reads that.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.catalogImplementation": "in-memory",
+    # Every file that Hadoop makes on a local disk costs a process, `chmod`, and nobody looks at these.
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.log.level": "ERROR",
     # Nothing is cached in the heap: State is read from files, so a small heap is enough for any size of it.
     "spark.driver.memory": "2g",
@@ -100,10 +104,21 @@ def open_session(
         builder = builder.config("spark.jars", ",".join(map(str, jars)))
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    _write_no_checksums(session)
     # PySpark logs every refused query with its whole trace; users read our error instead.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return session
+
+
+def _write_no_checksums(session: SparkSession) -> None:
+    """Leave out the file of checksums beside each file on a local disk: Arrow, which reads ours, never asks for it.
+
+    With the mark that a write is whole, which is left out too, a small write takes 0.10 s instead of 0.15.
+    """
+    java: Any = session._jvm
+    hadoop: Any = session._jsc.hadoopConfiguration()
+    java.org.apache.hadoop.fs.FileSystem.getLocal(hadoop).setWriteChecksum(False)
 
 
 def own_session(session: SparkSession, closing: ExitStack) -> SparkSession:
