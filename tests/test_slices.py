@@ -10,7 +10,7 @@ import pytest
 
 from headwater.changes.change_set import ChangeSet, Rows
 from headwater.schema import WEIGHT
-from headwater.tables import slices
+from headwater.tables import lookup, slices
 from headwater.tables.state import State, appended
 from tests.postgres.world import schema
 
@@ -33,11 +33,12 @@ def state(tmp_path: Path) -> State:
     return appended(State("t", declared, tmp_path), ChangeSet("t", declared, (Rows(table),)), 1)
 
 
-@pytest.mark.parametrize("small_run", [0, 10_000])
+@pytest.mark.parametrize(("small_run", "large_run"), [(0, 10_000), (10_000, 20_000), (0, 0)])
 def test_a_slice_has_the_rows_of_the_wanted_values(
-    state: State, small_run: int, monkeypatch: pytest.MonkeyPatch
+    state: State, small_run: int, large_run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "SMALL_RUN_ROWS", small_run)
+    monkeypatch.setattr(lookup, "LEAST_ROWS", large_run)
     for wanted in ([3, None, 77], [3, 4], [3, None, 77]):
         values = pa.chunked_array([pa.array(wanted, pa.int32())])
         found = slices.cut(state, "kind", values, columns=("id", "text"), limit=ROWS)
@@ -47,11 +48,12 @@ def test_a_slice_has_the_rows_of_the_wanted_values(
         assert found.column("text").to_pylist() == [f"text {n}" for n in found.column("id").to_pylist()]
 
 
-@pytest.mark.parametrize("small_run", [0, 10_000])
+@pytest.mark.parametrize(("small_run", "large_run"), [(0, 10_000), (10_000, 20_000), (0, 0)])
 def test_more_rows_than_the_limit_are_no_slice_also_not_the_second_time(
-    state: State, small_run: int, monkeypatch: pytest.MonkeyPatch
+    state: State, small_run: int, large_run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "SMALL_RUN_ROWS", small_run)
+    monkeypatch.setattr(lookup, "LEAST_ROWS", large_run)
     values = pa.chunked_array([pa.array([3], pa.int32())])
     whole = slices.cut(state, "kind", values, columns=("id",), limit=ROWS)
     assert whole is not None and 0 < len(whole) < ROWS

@@ -40,6 +40,7 @@ from headwater.spark.session import (
 )
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
+from headwater.tables import lookup
 from headwater.tables.state import State, remove_unnamed
 
 HOME = Path(".headwater")
@@ -139,6 +140,7 @@ def _resumed(
 ) -> Pipeline:
     engine.tidy()
     program = _with_keys(program, progress)
+    lookup.forget_all(progress.folder / "state")
     remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
     made_from = fingerprints(program)
     kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}

@@ -36,6 +36,7 @@ from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
 from headwater.schema import Schema
 from headwater.spark.engine import Engine
+from headwater.tables import lookup
 from headwater.tables.state import State
 from headwater.tables.upsert import changes_of
 
@@ -283,6 +284,7 @@ class Pipeline:
         unnamed = set(done.before) ^ set(done.after) if state is None else set(done.before) - set(done.after)
         for run in unnamed - set(self.states[done.relation].runs):
             run.path.unlink(missing_ok=True)
+            lookup.forget(run)
 
 
 def _committed(deliveries: Mapping[str, Delivery]) -> float | None:

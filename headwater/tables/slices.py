@@ -1,4 +1,4 @@
-"""Slices of State: the few rows a small step needs, cut by Arrow's Parquet reader."""
+"""Slices of State: the few rows a small step needs, cut by Arrow: looked up in large runs, read from the others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ import pyarrow.parquet as pq
 
 from headwater.changes.change_set import weighted_schema
 from headwater.schema import WEIGHT, Schema, arrow_schema
+from headwater.tables import lookup
 from headwater.tables.state import Run, State
 
 SMALL_RUN_ROWS = 2_000
 """Runs up to so many rows are kept in memory once read."""
+
+LOOKED_UP_SHARE = 20
+"""Of every so many rows of a large run one at most is looked up; for more of them it is read from end to end."""
 
 MOST_KEYS = 500_000
 """Up to so many values a slice is cut by Arrow; beyond, Spark joins."""
@@ -120,6 +124,12 @@ def _cut_run(
         table = _table(run, names)
         kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
         return None if kept.num_rows > limit else [kept] if kept.num_rows else []
+    if run.rows >= max(lookup.LEAST_ROWS, LOOKED_UP_SHARE * len(wanted)) and lookup.has_order(wanted.type):
+        looked_up = lookup.looked_up(run, column, wanted, names, limit=limit)
+        if looked_up is lookup.Missed.TOO_MANY:
+            return None
+        if isinstance(looked_up, pa.Table):
+            return [looked_up] if looked_up.num_rows else []
     of = (run.path, run.path.stat().st_mtime_ns, column)
     with pq.ParquetFile(run.path, memory_map=True) as file:
         found = _kept(of, wanted)

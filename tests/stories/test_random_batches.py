@@ -9,7 +9,7 @@ import pytest
 
 from headwater.runtime import compaction
 from headwater.spark import engine, frames, inputs
-from headwater.tables import slices
+from headwater.tables import lookup, slices
 from tests.stories.story import Block
 from tests.stories.telling import Teller
 
@@ -28,12 +28,19 @@ CREATE VIEW nested AS SELECT s.s, s.x, e.high FROM sums s JOIN ends e ON s.s = e
 
 
 @pytest.mark.parametrize(
-    ("seed", "size"), [(1, "small"), (2, "small"), (3, "cut by Arrow"), (4, "read by Spark")]
+    ("seed", "size"),
+    [(1, "small"), (2, "small"), (3, "cut by Arrow"), (4, "read by Spark"), (5, "looked up")],
 )
 def test_every_view_equals_its_query_after_every_random_batch(
     seed: int, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if size != "small":
+    if size == "looked up":
+        monkeypatch.setattr(lookup, "LEAST_ROWS", 0)
+        monkeypatch.setattr(lookup, "PART_ROWS", 2)
+        monkeypatch.setattr(slices, "LOOKED_UP_SHARE", 0)
+        monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+        monkeypatch.setattr(compaction, "MOST_RUNS", 2)
+    elif size != "small":
         # Everything is too large to be handed to Spark from memory.
         monkeypatch.setattr(inputs, "LOCAL_ROWS", 0)
         monkeypatch.setattr(inputs, "SMALL_ROWS", 1)
