@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,19 @@ def run(state: State, rows: list[tuple[tuple[Any, ...], int]], batch_id: int) ->
     return appended(state, ChangeSet("t", state.schema, (Rows(table),)), batch_id)
 
 
+@pytest.mark.parametrize("key", [(), ("id",), ("x", "kind"), ("kind", "id")])
 @pytest.mark.parametrize("share", [0.0, 0.25])
 @pytest.mark.parametrize("names", [NAMES, ("kind", "id"), ("x",), ("x", "kind")])
 def test_rows_are_there_as_often_as_their_weights_say(
-    tmp_path: Path, names: tuple[str, ...], share: float, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    names: tuple[str, ...],
+    share: float,
+    key: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(frames, "MOST_GONE_SHARE", share)
     state, left = filled(tmp_path, random.Random(5))
+    state = replace(state, schema=replace(DECLARED, key=key))
     spark = open_session(java_home(), name="bags")
     found = bag_of(spark, "t", state, {name: f"{name} of t" for name in names})
     assert found.columns == [f"{name} of t" for name in names]

@@ -51,12 +51,16 @@ def test_what_is_looked_up_is_what_a_filter_finds(tmp_path: Path, kind: str) -> 
     assert lookup.has_order(typed)
     some = [dice.choice(VALUES[kind]) for _ in range(ROWS)]
     nested = [{"a": n, "b": [str(n)]} if n % 3 else None for n in range(ROWS)]
-    table = pa.table({"deep": nested, "value": pa.array(some, typed), "n": range(ROWS)})
+    table = pa.table(
+        {"deep": nested, "deep.a": range(ROWS), "value": pa.array(some, typed), "n": range(ROWS)}
+    )
     run = run_of(tmp_path / "run.parquet", table)
     for count in range(len(VALUES[kind]) + 1):
         wanted = pa.array(dice.sample(VALUES[kind], count), typed)
-        expected = table.filter(pc.is_in(table.column("value"), value_set=wanted)).select(["n", "deep"])
-        found = lookup.looked_up(run, "value", wanted, ["n", "deep"], limit=ROWS)
+        expected = table.filter(pc.is_in(table.column("value"), value_set=wanted)).select(
+            ["n", "deep.a", "deep"]
+        )
+        found = lookup.looked_up(run, "value", wanted, ["n", "deep.a", "deep"], limit=ROWS)
         assert isinstance(found, pa.Table) and found.to_pylist() == expected.to_pylist()
         assert (expected.num_rows > 100) == (count > 0)
         if count:

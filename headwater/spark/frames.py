@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlglot import exp
 
 from headwater.changes.change_set import ChangeSet, Rows
 from headwater.incremental.weights import bag
-from headwater.schema import WEIGHT
+from headwater.schema import WEIGHT, arrow_schema
+from headwater.spark.local_rows import local_frame
 from headwater.spark.text import to_text
 from headwater.spark.types import struct_of
-from headwater.tables.state import State, runs_with_gone
+from headwater.tables import slices
+from headwater.tables.bags import can_count, counted
+from headwater.tables.lookup import has_order
+from headwater.tables.state import Run, State, runs_with_gone
 
 MOST_GONE, MOST_GONE_SHARE = 2_000_000, 0.25
 """Up to so many rows of runs in which rows went, and to such a share of all, are looked at one by one."""
+
+MOST_MOVED = 200_000
+"""Up to so many rows with a key of one that went are brought together in memory."""
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal")
 _EXACT = frozenset((*_NUMBERS, "string", "binary", "boolean", "date", "timestamp", "timestamp_ntz"))
@@ -55,16 +63,48 @@ def bag_of(spark: SparkSession, view: str, state: State, columns: Mapping[str, s
     """The rows that are true in a State, each as often as it is there: some of its columns, and what they are called.
 
     To add up the weights of all rows, all of them would have to be brought together. Where few rows went, only those
-    that look like one of these are; the others are there as they stand.
+    with the key of one of these are, or that look like one; the others are there as they stand.
     """
     rows = _called(weighted(spark, state), columns)
     with_gone = runs_with_gone(state)
     if not with_gone:
         return rows.drop(WEIGHT)
+    if sum(run.rows for run in with_gone) > min(MOST_GONE, MOST_GONE_SHARE * state.rows):
+        return plain(view, rows)
+    apart = _apart_by_key(view, rows, state, with_gone, columns)
+    return _apart_by_look(view, rows, state, with_gone, columns) if apart is None else apart
+
+
+def _apart_by_key(
+    view: str, rows: DataFrame, state: State, with_gone: tuple[Run, ...], columns: Mapping[str, str]
+) -> DataFrame | None:
+    """The rows with a key of one that went are cut out by Arrow; None where there are too many, or no such key."""
+    kinds = arrow_schema(state.schema)
+    key = next((name for name in state.schema.key if has_order(kinds.field(name).type)), None)
+    if key is None:
+        return None
+    spark, went = rows.sparkSession, slices.went(state, with_gone, key)
+    cut = None if went.null_count else slices.cut(state, key, went, columns=tuple(columns), limit=MOST_MOVED)
+    if cut is None:
+        return None
+    moved = cut.select([*columns, WEIGHT]).rename_columns([*columns.values(), WEIGHT])
+    together = (
+        local_frame(spark, counted(moved)) if can_count(moved) else plain(view, local_frame(spark, moved))
+    )
+    keys = F.broadcast(local_frame(spark, pa.table({_LOOK: went})))
+    read = weighted(spark, state).select(*map(quoted, columns), F.col(quoted(key)).alias(_LOOK))
+    at_rest = read.join(keys, _LOOK, "left_anti").drop(_LOOK).toDF(*columns.values())
+    return at_rest.unionAll(together)
+
+
+def _apart_by_look(
+    view: str, rows: DataFrame, state: State, with_gone: tuple[Run, ...], columns: Mapping[str, str]
+) -> DataFrame:
+    """The rows that look like one that went, by a hash of their columns, are brought together by Spark."""
+    spark = rows.sparkSession
     kinds = {column.name: column.type for column in state.schema}
     looked_at = [name for stored, name in columns.items() if kinds[stored].split("(")[0] in _EXACT]
-    most = min(MOST_GONE, MOST_GONE_SHARE * state.rows)
-    if not looked_at or sum(run.rows for run in with_gone) > most:
+    if not looked_at:
         return plain(view, rows)
     look = F.xxhash64(*[F.col(quoted(name)) for name in looked_at]).alias(_LOOK)
     went = _called(weighted(spark, replace(state, runs=with_gone)), columns).where(F.col(WEIGHT) < 0)

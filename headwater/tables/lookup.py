@@ -168,7 +168,7 @@ def _in_parts(file: pq.ParquetFile, place: int) -> Iterator[pa.Array | None]:
     held: list[pa.Array] = []
     rows = 0
     for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[field.name], use_threads=False):
-        values = batch.column(0)
+        values = batch.column(field.name)
         while rows + len(values) >= PART_ROWS:
             yield pa.concat_arrays([*held, values.slice(0, PART_ROWS - rows)])
             values, held, rows = values.slice(PART_ROWS - rows), [], 0

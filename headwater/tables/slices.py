@@ -68,6 +68,17 @@ def cut(
     return whole.combine_chunks()
 
 
+def went(state: State, runs: tuple[Run, ...], column: str) -> pa.ChunkedArray:
+    """The values of a column in rows that went, each once; all such rows are in these runs."""
+    kind = weighted_schema(state.schema).field(column).type
+    found: list[pa.Array] = []
+    for run in runs:
+        table = _table(run, [column, WEIGHT])
+        gone = table.filter(pc.less(table.column(WEIGHT), 0)).column(column)
+        found.append(gone.unique().cast(kind))
+    return pa.chunked_array([pa.chunked_array(found, kind).unique()])
+
+
 def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
     """All weighted rows; only for States known to be small."""
     schema = weighted_schema(state.schema)
