@@ -120,3 +120,16 @@ def test_what_is_kept_has_its_limit(state: State, monkeypatch: pytest.MonkeyPatc
     many = pa.chunked_array([pa.array(range(OF_A_KIND), pa.int32())])
     assert slices.cut(state, "kind", many, columns=("id",), limit=ROWS) is not None
     assert before == slices._KEPT, "one that is too large to be kept puts no other out"
+
+
+def test_small_runs_are_kept_as_far_as_there_is_room(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", ROWS)
+    kept = slices._SmallRuns()
+    first = kept.table(state.runs[0].path)
+    assert kept.table(state.runs[0].path) is first
+    table = slices.whole(state, state.schema.names)
+    more = appended(state, ChangeSet("t", state.schema, (Rows(table),)), 2)
+    monkeypatch.setattr(slices, "SMALL_RUNS_BYTES", first.nbytes + 1)
+    second = kept.table(more.runs[1].path)
+    assert second.equals(kept.table(more.runs[1].path)) and kept._bytes == second.nbytes
+    assert kept.table(state.runs[0].path) is not first

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,8 +17,11 @@ from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.tables import lookup
 from headwater.tables.state import Run, State
 
-SMALL_RUN_ROWS = 2_000
-"""Runs up to so many rows are kept in memory once read."""
+SMALL_RUN_ROWS, SMALL_RUN_BYTES = 20_000, 8 << 20
+"""Runs up to so many rows, in files up to so many bytes, are kept in memory once read, those that were read last."""
+
+SMALL_RUNS_BYTES = 128 << 20
+"""So much of them is kept at most."""
 
 LOOKED_UP_SHARE = 20
 """Of every so many rows of a large run one at most is looked up; for more of them it is read from end to end."""
@@ -114,16 +118,42 @@ _KEPT: list[_Slice] = []
 """The newest one first."""
 
 
-@lru_cache(maxsize=512)
-def _read_small(path: Path, changed: int) -> pa.Table:
-    """A small run, kept in memory: runs never change, and the newest ones are read at every step."""
-    del changed  # part of the key alone: a file that was written anew under its old name is another one
-    return pq.read_table(path, partitioning=None)
+@dataclass
+class _SmallRuns:
+    """Small runs in memory: runs never change, and the newest ones are read at every step."""
+
+    _tables: OrderedDict[tuple[Path, int], pa.Table] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    """Compaction reads too, in a thread of its own."""
+
+    def table(self, path: Path) -> pa.Table:
+        """All of a run; a file that was written anew under its old name is another one."""
+        known = (path, path.stat().st_mtime_ns)
+        with self._lock:
+            if known in self._tables:
+                self._tables.move_to_end(known)
+                return self._tables[known]
+        read = pq.read_table(path, partitioning=None)
+        with self._lock:
+            if known not in self._tables:
+                self._tables[known] = read
+                self._bytes += read.nbytes
+            while self._bytes > SMALL_RUNS_BYTES:
+                self._bytes -= self._tables.popitem(last=False)[1].nbytes
+        return read
+
+
+_SMALL_RUNS = _SmallRuns()
+
+
+def _is_small(run: Run) -> bool:
+    return run.rows <= SMALL_RUN_ROWS and run.path.stat().st_size <= SMALL_RUN_BYTES
 
 
 def _table(run: Run, names: list[str]) -> pa.Table:
-    if run.rows <= SMALL_RUN_ROWS:
-        return _read_small(run.path, run.path.stat().st_mtime_ns).select(names)
+    if _is_small(run):
+        return _SMALL_RUNS.table(run.path).select(names)
     return pq.read_table(run.path, columns=names, partitioning=None)
 
 
@@ -131,7 +161,7 @@ def _cut_run(
     run: Run, column: str, wanted: pa.Array, names: list[str], *, limit: int
 ) -> list[pa.Table] | None:
     """The rows of a run; None if there are more than the limit."""
-    if run.rows <= SMALL_RUN_ROWS:
+    if _is_small(run):
         table = _table(run, names)
         kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
         return None if kept.num_rows > limit else [kept] if kept.num_rows else []
