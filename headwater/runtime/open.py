@@ -140,7 +140,8 @@ def _resumed(
 ) -> Pipeline:
     engine.tidy()
     program = _with_keys(program, progress)
-    lookup.forget_all(progress.folder / "state")
+    for saved in progress.relations.values():
+        lookup.forget_all(saved.state)
     remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
     made_from = fingerprints(program)
     kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from headwater.tables.state import Run
+from headwater.tables.state import Run, State
 
 LEAST_ROWS = 200_000
 """A smaller run is read as quickly as it is looked up."""
@@ -80,10 +81,10 @@ def forget(run: Run) -> None:
         shutil.rmtree(folder)
 
 
-def forget_all(folder: Path) -> None:
-    """Remove what was kept beside all runs below a folder."""
-    for found in [*folder.rglob(FOLDER)]:
-        shutil.rmtree(found)
+def forget_all(state: State) -> None:
+    """Remove what was kept beside all runs of a State, former ones too."""
+    if (state.folder / FOLDER).exists():
+        shutil.rmtree(state.folder / FOLDER)
 
 
 def _home(run: Run) -> Path:
@@ -146,20 +147,28 @@ def _made(run: Run, place: int, kind: str, turned: Callable[[pa.Array], pa.Recor
     home.mkdir(parents=True, exist_ok=True)
     # Compaction works beside the steps: whoever is second finds the same.
     unfinished = home / f"{place}.{kind}.{next(_NUMBERS)}"
-    with pq.ParquetFile(run.path) as file, unfinished.open("wb") as target:
+    try:
+        if _written(run, place, turned, unfinished):
+            unfinished.rename(path)
+            return path
+        refused.touch()
+        return None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _written(run: Run, place: int, turned: Callable[[pa.Array], pa.RecordBatch], target: Path) -> bool:
+    """Write a column part by part; False if a part is too large."""
+    with pq.ParquetFile(run.path) as file, ExitStack() as closing:
         writer = None
         for part in _in_parts(file, place):
             if part is None:
-                refused.touch()
-                unfinished.unlink()
-                return None
+                return False
             batch = turned(part)
-            writer = writer or pa.ipc.new_file(target, batch.schema)
+            if writer is None:
+                writer = closing.enter_context(pa.ipc.new_file(str(target), batch.schema))
             writer.write_batch(batch)
-        assert writer is not None, run
-        writer.close()
-    unfinished.rename(path)
-    return path
+    return True
 
 
 def _in_parts(file: pq.ParquetFile, place: int) -> Iterator[pa.Array | None]:
