@@ -17,6 +17,9 @@ _REMEMBERED = 8
 _CLEARLY = 0.7
 """Computing anew has to be this much cheaper before the change plan is left."""
 
+_FAR = 0.1
+"""After a single step by the change plan, which may have been slow because it was the first one, this much cheaper."""
+
 _WORTH_IT = 0.5
 """Below so many seconds the change plan is not worth a thought."""
 
@@ -49,10 +52,18 @@ class CostModel:
     _seen: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     last: dict[str, Cost] = field(default_factory=dict)
     """The last step of each view."""
+    _first: set[str] = field(default_factory=set)
+    """Of what only the first step was seen: it compiles its statements and makes what later ones find made."""
 
     def note(self, name: str, cost: Cost, *, rows: int) -> None:
         """A step is done; `rows` is what its way is measured by."""
-        seen = self._seen.setdefault(f"{cost.way.value} of {name}", [])
+        key = f"{cost.way.value} of {name}"
+        seen = self._seen.setdefault(key, [])
+        if key in self._first:
+            seen.clear()
+            self._first.remove(key)
+        elif not seen:
+            self._first.add(key)
         seen.append((float(rows), cost.seconds))
         del seen[:-_REMEMBERED]
         self.last[name] = cost
@@ -71,7 +82,8 @@ class CostModel:
         anew = self.expected(name, Way.ANEW, rows=total)
         if by_change is None or anew is None or not self.may_recompute or by_change < _WORTH_IT:
             return Way.CHANGE
-        return Way.ANEW if anew < _CLEARLY * by_change else Way.CHANGE
+        enough = _FAR if f"{Way.CHANGE.value} of {name}" in self._first else _CLEARLY
+        return Way.ANEW if anew < enough * by_change else Way.CHANGE
 
     def to_text(self) -> str:
         """A form to be kept with the pipeline's progress."""
