@@ -31,6 +31,7 @@ from headwater.plan.nodes import (
     inputs,
     with_inputs,
 )
+from headwater.plan.prune import pruned
 from headwater.plan.push import conjuncts
 from headwater.plan.reasons import Reason
 from headwater.schema import Schema
@@ -68,6 +69,8 @@ def grown(plan: Plan, schema_of: Callable[[str], Schema], store: Store | None) -
         assert column is not None
         return column.type
 
+    # What is stored of a part is only what the rest asks for.
+    plan = pruned(plan)
     while True:
         tree = tree_of(plan, type_of)
         if tree is not None:

@@ -1,4 +1,5 @@
-# What random queries have found: keys in brackets, shared columns in HAVING, and rows made in a select list below an anti join.
+# What random queries have found: keys in brackets, shared columns in HAVING, rows made in a select list below an anti
+# join, and an aggregate of which only a part is asked for, and the whole is more than Spark can compute.
 > CREATE TABLE a (id INT, k INT, s STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE TABLE b (id INT, k INT, s STRING, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE VIEW bracketed AS
@@ -8,6 +9,11 @@
   HAVING MAX(s) > 'p' OR COUNT(*) > (SELECT COUNT(*) FROM b);
 > CREATE VIEW made AS
   SELECT q.k, b.n FROM (SELECT k, EXPLODE(ARRAY(1)) AS e FROM a) AS q CROSS JOIN b LEFT ANTI JOIN b AS c ON c.k = b.k AND c.n = 9;
+> CREATE VIEW in_part AS
+  SELECT q.d, RANK() OVER (PARTITION BY q.d % 2 ORDER BY q.d) AS place
+  FROM (
+    SELECT k, SUM(DISTINCT id) AS d, COUNT(DISTINCT s) AS e, STRING_AGG(s, '+') WITHIN GROUP (ORDER BY s) AS t FROM a GROUP BY k
+  ) AS q;
 
 $ explain made
 made__part1 when a changes: recompute, because of a function that makes rows in the select list
@@ -41,6 +47,11 @@ k  | n
 -1 | 5
 1  | 5
 
+$ rows in_part
+d | place
+1 | 1
+2 | 1
+
 $ change a
 op | id | k | s
 -  | 2  | 1 | q
@@ -66,6 +77,10 @@ op | k | rows | n
 $ changes made
 op | k | n
 +  | 2 | 5
+
+$ changes in_part
+op | d | place
++  | 3 | 2
 
 $ change b
 op | id | k | s | n
