@@ -57,7 +57,7 @@ class CostModel:
 
     def note(self, name: str, cost: Cost, *, rows: int) -> None:
         """A step is done; `rows` is what its way is measured by."""
-        key = f"{cost.way.value} of {name}"
+        key = _key(name, cost.way)
         seen = self._seen.setdefault(key, [])
         if key in self._first:
             seen.clear()
@@ -70,7 +70,7 @@ class CostModel:
 
     def expected(self, name: str, way: Way, *, rows: int) -> float | None:
         """The seconds a step would take; None if no such step was seen."""
-        seen = self._seen.get(f"{way.value} of {name}")
+        seen = self._seen.get(_key(name, way))
         if not seen:
             return None
         fixed, rate = _line(seen)
@@ -82,7 +82,7 @@ class CostModel:
         anew = self.expected(name, Way.ANEW, rows=total)
         if by_change is None or anew is None or not self.may_recompute or by_change < _WORTH_IT:
             return Way.CHANGE
-        enough = _FAR if f"{Way.CHANGE.value} of {name}" in self._first else _CLEARLY
+        enough = _FAR if _key(name, Way.CHANGE) in self._first else _CLEARLY
         return Way.ANEW if anew < enough * by_change else Way.CHANGE
 
     def to_text(self) -> str:
@@ -94,6 +94,10 @@ class CostModel:
         said = json.loads(text)
         self._seen = {name: [(r, s) for r, s in seen] for name, seen in said["seen"].items()}
         self.last = {n: Cost(**{**c, "way": Way(c["way"])}) for n, c in said["last"].items()}
+
+
+def _key(name: str, way: Way) -> str:
+    return f"{way.value} of {name}"
 
 
 def _line(seen: list[tuple[float, float]]) -> tuple[float, float]:

@@ -25,7 +25,7 @@ MOST_GONE, MOST_GONE_SHARE = 2_000_000, 0.25
 """Up to so many rows of runs in which rows went, and to such a share of all, are looked at one by one."""
 
 MOST_MOVED = 200_000
-"""Up to so many rows with a key of one that went are brought together in memory."""
+"""Up to so many rows with a key of one that went are brought together in memory. The limit is not measured."""
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal")
 _EXACT = frozenset((*_NUMBERS, "string", "binary", "boolean", "date", "timestamp", "timestamp_ntz"))

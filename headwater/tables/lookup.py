@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from headwater.tables.state import Run, State
 
 LEAST_ROWS = 200_000
-"""A smaller run is read as quickly as it is looked up."""
+"""A smaller run is read. The limit is not measured."""
 
 PART_ROWS = 1 << 19
 """So many rows are brought in order at once, and are in memory meanwhile."""
@@ -117,7 +117,7 @@ def _spread(begins: pa.Array, counts: pa.Array) -> pa.Array:
 
 
 def _count_up(count: int, begin: int = 0) -> pa.Array:
-    return pa.array(range(begin, begin + count), pa.int64())
+    return pa.arange(begin, begin + count)
 
 
 def _parts(path: Path) -> Iterator[pa.RecordBatch]:
