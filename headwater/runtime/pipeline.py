@@ -17,7 +17,7 @@ import pyarrow as pa
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import placed
 from headwater.incremental.change_plan import sums_relation
-from headwater.log.events import Delivery, Events, Messages
+from headwater.log.events import SMALL_ROWS, Delivery, Events, Messages
 from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.chronicle import Chronicle
@@ -36,7 +36,8 @@ from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
 from headwater.schema import Schema
 from headwater.spark.engine import Engine
-from headwater.tables import lookup
+from headwater.tables import lookup, slices
+from headwater.tables.bags import can_count, counted
 from headwater.tables.state import State
 from headwater.tables.upsert import changes_of
 
@@ -92,8 +93,12 @@ class Pipeline:
         return self.program.results[relation].schema
 
     def rows(self, relation: str, limit: int = 1000) -> pa.Table:
-        """What is true now of a relation, at most `limit` rows of it."""
+        """What is true now of a relation, at most `limit` rows of it; a small one is read without Spark."""
         state = self.states[relation]
+        if state.schema.names and state.rows <= SMALL_ROWS:
+            stored = slices.whole(state, state.schema.names)
+            if can_count(stored):
+                return counted(stored).slice(0, limit)
         frame = self.engine.query(f"SELECT * FROM `{relation}__shown`", {f"{relation}__shown": state})
         return frame.limit(limit).toArrow()
 

@@ -136,8 +136,9 @@ class TableInMemory:
 
     failure: tuple[type[Exception], ...] = (Conflict,)
 
-    def __init__(self, losses: int) -> None:
-        self.losses, self.tries = losses, 0
+    def __init__(self, losses: int, *, arrives_anyway: bool = False) -> None:
+        self.losses, self.tries, self.asked = losses, 0, 0
+        self.arrives_anyway = arrives_anyway
         self.batches: list[int] = []
 
     def columns(self) -> tuple[tuple[Column, bool], ...] | None:
@@ -150,14 +151,16 @@ class TableInMemory:
 
     def last(self, writer: str) -> int | None:
         """The last batch it took."""
+        self.asked += 1
         return self.batches[-1] if self.batches else None
 
     def write(self, changes: ChangeSet, *, writer: str, batch_id: int) -> None:
         """Lose, or take the batch."""
         self.tries += 1
+        if self.tries > self.losses or self.arrives_anyway:
+            self.batches.append(batch_id)
         if self.tries <= self.losses:
             raise Conflict("a concurrent MERGE")
-        self.batches.append(batch_id)
 
     def settle(self, writer: str) -> None:
         """Nothing expires."""
@@ -186,6 +189,24 @@ def test_a_batch_that_lost_to_others_is_tried_again(tmp_path: Path, monkeypatch:
     there = TableInMemory(losses=2)
     written(there, tmp_path, monkeypatch)
     assert (there.tries, there.batches) == (3, [7])
+
+
+def test_a_table_is_asked_what_it_has_before_the_first_write_and_after_each_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calm, busy = TableInMemory(losses=0), TableInMemory(losses=2)
+    written(calm, tmp_path, monkeypatch)
+    written(busy, tmp_path, monkeypatch)
+    # Once more by the test itself, which wants to know.
+    assert (calm.asked, busy.asked) == (1 + 1, 3 + 1)
+
+
+def test_a_batch_that_arrived_although_its_write_failed_is_not_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = TableInMemory(losses=1, arrives_anyway=True)
+    written(there, tmp_path, monkeypatch)
+    assert (there.tries, there.batches) == (1, [7])
 
 
 def test_after_the_last_try_the_error_says_who_was_faster(

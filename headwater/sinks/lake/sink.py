@@ -37,11 +37,13 @@ class Target:
 class LakeSink:
     """Merges each batch into its tables, one commit a table that carries its id; a batch it has is left out.
 
-    No transaction spans two tables, so after a crash some may have the last batch and others not yet.
+    No transaction spans two tables, so after a crash some may have the last batch and others not yet. A table is asked
+    which batch it has before its first write, and again after one that failed: it may have arrived all the same.
     """
 
     def __init__(self, targets: Sequence[Target], pipeline: str) -> None:
         self._targets, self._pipeline = {target.table.name: target for target in targets}, pipeline
+        self._last_written: dict[str, int] = {}
 
     def write(self, changes: Sequence[ChangeSet], batch_id: int) -> None:
         """Write a batch; tries again if somebody else, such as its upkeep, wrote to a table meanwhile."""
@@ -58,11 +60,15 @@ class LakeSink:
 
     def _try(self, target: Target, rows: ChangeSet, *, batch_id: int, is_last: bool) -> bool:
         """True if the table has the batch now, False if it is worth another try."""
-        there = target.there
+        there, name = target.there, target.table.name
         try:
-            last = there.last(self._pipeline)
+            last = self._last_written.pop(name, None)
+            if last is None:
+                last = there.last(self._pipeline)
             if last is None or batch_id > last:
                 there.write(rows, writer=self._pipeline, batch_id=batch_id)
+                last = batch_id
+            self._last_written[name] = last
         except there.failure as problem:
             if there.is_conflict(problem) and not is_last:
                 return False
