@@ -5,12 +5,12 @@ Project(Filter(Aggregate(Join(a, Alias(Aggregate(b))))))  becomes  [hidden block
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from headwater.incremental.batch import query_of
 from headwater.incremental.block import Block, Core, First
 from headwater.incremental.change_plan import Analyse
 from headwater.incremental.grow import NotLocal, grown, needs_tree
@@ -54,15 +54,17 @@ class _Flat:
 class Cutter:
     """Makes blocks, innermost first; hidden ones are named after the view they serve.
 
-    `keep` takes each of them as soon as it is made, so that `schema_of` and `analyse` know it from then on.
+    `keep` takes each of them as soon as it is made, so that `schema_of` and `analyse` know it from then on. `kept` tells
+    which relation keeps a block already, for this view or another one: what several ask for is maintained once.
     """
 
     name: str
     keep: Callable[[Block], None]
+    kept: Callable[[Block], str | None]
     schema_of: Callable[[str], Schema]
     analyse: Analyse
     aliases: set[str] = field(default_factory=set)
-    _hidden: dict[str, str] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def cut(self, plan: Plan) -> None:
         """Keep the blocks of a plan: hidden ones first, the result itself last."""
@@ -215,7 +217,7 @@ class Cutter:
         return flat
 
     def _stored(self, plan: Plan) -> Plan:
-        """A plan as a hidden relation that is scanned; the same plan is stored once."""
+        """A plan as a hidden relation that is scanned."""
         if isinstance(plan, Renamed):
             return plan
         names = columns(plan)
@@ -226,11 +228,10 @@ class Cutter:
         taken, self.aliases = self.aliases, set()
         made = self._block(whole, "")
         self.aliases = taken
-        text = query_of(made).sql(dialect="spark")
-        if text not in self._hidden:
-            self._hidden[text] = f"{self.name}__part{len(self._hidden) + 1}"
-            self.keep(replace(made, name=self._hidden[text]))
-        hidden = self._hidden[text]
+        hidden = self.kept(made)
+        if hidden is None:
+            hidden = f"{self.name}__part{next(self._numbers)}"
+            self.keep(replace(made, name=hidden))
         return Renamed(Scan(hidden, hidden, made.columns), names)
 
     def _named(self, scan: Scan) -> Scan:

@@ -108,23 +108,35 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
     analyse = scope.analyser(statement)
 
     def keep(block: Block) -> None:
+        origin = _origin(scope, block)
         keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
         node = maintained(block, keys, analyse)
         block = node.block
         kept = schema if block.name == name else _schema(block.columns, analyse(query_of(block)), statement)
         core_types = analyse(rows_of(block)) if node.measures is not None else {}
-        inputs = [scope.fingerprint(relation) for relation in block.inputs]
-        query = query_of(block)
-        made_from = fingerprint(
-            "view", to_text(query), kept.to_json(), *inputs, *used_functions(scope, query)
-        )
+        made_from = fingerprint("view", to_text(query_of(block)), kept.to_json(), *origin[1:])
         beside = sums_schema(node, core_types) or near_schema(block, scope.schemas())
         made = ViewNode(block.name, kept, node, made_from, beside)
         scope.views[block.name] = made
         nodes.append(made)
+        if block.name != name:
+            scope.parts[origin] = block.name
 
-    Cutter(name, keep, lambda relation: scope.schemas()[relation], analyse).cut(plan)
+    def shared(block: Block) -> str | None:
+        part = scope.parts.get(_origin(scope, block))
+        if part is not None and scope.views[part] not in nodes:
+            nodes.append(scope.views[part])
+        return part
+
+    Cutter(name, keep, shared, lambda relation: scope.schemas()[relation], analyse).cut(plan)
     return nodes
+
+
+def _origin(scope: Scope, block: Block) -> tuple[str, ...]:
+    """What the rows of a block come from: its query, what the relations it reads come from, the functions it calls."""
+    query = query_of(block)
+    inputs = (scope.fingerprint(relation) for relation in block.inputs)
+    return (to_text(query), *inputs, *map(str, used_functions(scope, query)))
 
 
 def _only_inserts(scope: Scope, bound: Bound, nodes: list[ViewNode]) -> bool:

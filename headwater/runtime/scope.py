@@ -50,6 +50,8 @@ class Scope:
     declared: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, TableNode] = field(default_factory=dict)
     views: dict[str, ViewNode] = field(default_factory=dict)
+    parts: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Hidden views by what their rows come from; results that need the same one share it."""
     results: dict[str, Result] = field(default_factory=dict)
     sinks: list[SinkNode] = field(default_factory=list)
     hidden: Hidden = field(default_factory=Hidden)
@@ -74,6 +76,7 @@ class Scope:
             dict(self.declared),
             dict(self.tables),
             dict(self.views),
+            dict(self.parts),
             dict(self.results),
             list(self.sinks),
             self.hidden,
@@ -89,9 +92,10 @@ class Scope:
         self.outside.discard(name)
         self.declared.pop(name.lower(), None)
         self.tables.pop(name, None)
-        result = self.results.pop(name, None)
-        for node in result.nodes if result is not None else ():
-            self.views.pop(node, None)
+        self.results.pop(name, None)
+        used = {node for result in self.results.values() for node in result.nodes}
+        self.views = {node: view for node, view in self.views.items() if node in used}
+        self.parts = {origin: part for origin, part in self.parts.items() if part in used}
 
     def schemas(self) -> dict[str, Schema]:
         """The columns of every relation, hidden ones too."""
