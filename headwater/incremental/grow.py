@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -75,11 +75,11 @@ def grown(plan: Plan, schema_of: Callable[[str], Schema], store: Store | None) -
         tree = tree_of(plan, type_of)
         if tree is not None:
             loose = _loose(tree.plan, set(tree.way.cover))
-            if loose is None:
-                return tree
-            if store is None:
+            if loose is not None and store is None:
                 raise NotLocal(plan, Reason.SHAPE)
-            plan = _replaced(tree.plan, loose, store(loose))
+            if store is None or (part := loose or _apart(tree, type_of)) is None:
+                return tree
+            plan = _replaced(tree.plan, part, store(part))
             continue
         if store is None:
             raise NotLocal(plan, Reason.SHAPE)
@@ -174,6 +174,31 @@ def _loose(plan: Plan, covered: set[str]) -> Plan | None:
         return plan if _is_whole(plan) else None
     found = (_loose(part, covered) for part in inputs(plan))
     return next((part for part in found if part is not None), None)
+
+
+def _apart(tree: Tree, type_of: TypeOf) -> Plan | None:
+    """The first part that is local by a class of all its scans, where in the whole tree some of them are loose.
+
+    supplier SEMI JOIN (stock with more pieces of one kind of parts than were ordered)
+    is local by the supplier, of whom there are few; what is joined to it is local by the part.
+    """
+    covered = set(tree.way.cover)
+
+    def falls_apart(part: Plan) -> bool:
+        aliases = {scan.alias for scan in scans_of(part)}
+        if aliases <= covered or not _is_whole(part):
+            return False
+        own = tree_of(part, type_of)
+        return own is not None and {scan.alias for scan in own.scans} <= set(own.way.cover)
+
+    return next((part for part in _below(tree.plan) if falls_apart(part)), None)
+
+
+def _below(plan: Plan) -> Iterator[Plan]:
+    """All parts of a plan, the larger ones first."""
+    for part in inputs(plan):
+        yield part
+        yield from _below(part)
 
 
 def _is_whole(plan: Plan) -> bool:

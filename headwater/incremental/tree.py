@@ -22,10 +22,12 @@ from headwater.plan.nodes import (
     Renamed,
     Scan,
     Window,
+    columns,
     inputs,
     with_inputs,
 )
 from headwater.plan.prune import pruned
+from headwater.plan.push import conjuncts
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,49 @@ def _numbered(plan: Plan, taken: set[str]) -> Plan:
         alias, number = f"{plan.alias}_{number}", number + 1
     taken.add(alias)
     return plan if alias == plan.alias else Alias(replace(plan, alias=alias), plan.alias)
+
+
+def is_only_asked(plan: Plan, alias: str) -> bool:
+    """True if the rows of a scan only decide over other rows, by one condition: no column of it goes on from there.
+
+    Of  customers JOIN averages ON customers.balance > averages.balance  averages is only asked, if nothing shows it.
+    """
+    path = _path_to(plan, alias)
+    place = max((i for i, node in enumerate(path) if isinstance(node, Join)), default=None)
+    if place is None:
+        return False
+    join, side = path[place], path[place + 1]
+    assert isinstance(join, Join)
+    is_one_sided = join.kind is not JoinKind.INNER and (side is join.left or join.kind is JoinKind.FULL)
+    if is_one_sided or not all(isinstance(node, Alias | Renamed | Scan) for node in path[place + 1 :]):
+        return False
+    names = set(columns(side))
+    asking = conjuncts(join.condition) if join.condition is not None else []
+    if sum(bool(names & _named(condition)) for condition in asking) != 1:
+        return False
+    for node in reversed(path[:place]):
+        match node:
+            case Project(_, items):
+                return not any(names & _named(item.expression) for item in items)
+            case Aggregate(_, keys, measures):
+                return not any(names & _named(item.expression) for item in (*keys, *measures))
+            case Filter(_, condition) if not names & _named(condition):
+                continue
+            case Join(_, _, other) if other is None or not names & _named(other):
+                continue
+        return False
+    return False
+
+
+def _path_to(plan: Plan, alias: str) -> tuple[Plan, ...]:
+    """The nodes from a plan down to one of its scans."""
+    if isinstance(plan, Scan):
+        return (plan,) if plan.alias == alias else ()
+    return next(((plan, *path) for part in inputs(plan) if (path := _path_to(part, alias))), ())
+
+
+def _named(expression: exp.Expr) -> set[tuple[str, str]]:
+    return {(column.table, column.name) for column in expression.find_all(exp.Column)}
 
 
 def filtered(plan: Plan) -> Iterator[tuple[Scan, exp.Expr]]:

@@ -22,10 +22,10 @@ from headwater.incremental.change_plan import (
     Version,
     change_view,
 )
-from headwater.incremental.tree import Tree, filtered
+from headwater.incremental.tree import Tree, filtered, is_only_asked
 from headwater.incremental.tree_sql import query_of_plan
 from headwater.incremental.ways import Link
-from headwater.incremental.weights import consolidated, union_all, view
+from headwater.incremental.weights import consolidated, union_all, view, weight
 from headwater.plan.nodes import Scan
 from headwater.schema import WEIGHT
 
@@ -111,11 +111,16 @@ def _touched(tree: Tree, changed: Collection[str], target: str) -> Statement | N
 
 
 def _narrowing(tree: Tree, changed: Collection[str], touched: str, target: str) -> Statement | None:
-    """Of the touched values those that can be in the result: each of its rows needs one of a filtered scan."""
+    """Of the touched values those that can be in the result: each of its rows needs one of a filtered scan.
+
+    A scan that changes is asked only where values are touched from afar: of its own change they are few. What it has
+    now it had before, or it is in the change.
+    """
+    is_far = any(s.relation in changed and s.alias not in tree.way.cover for s in tree.scans)
     held = [
         (scan, condition)
         for scan, condition in filtered(tree.plan)
-        if scan.alias in tree.way.cover and scan.relation not in changed
+        if scan.alias in tree.way.cover and (is_far or scan.relation not in changed)
     ]
     if not held:
         return None
@@ -128,10 +133,22 @@ def _narrowing(tree: Tree, changed: Collection[str], touched: str, target: str) 
         inputs.append(
             Input(name, scan.relation, Version.OLD, scan.columns, Restriction(column, touched, VALUE))
         )
+        rows: list[exp.Query] = [_columns_of(scan, name)]
+        if scan.relation in changed:
+            come = f"{scan.alias}__change"
+            inputs.append(Input(come, scan.relation, Version.CHANGE, scan.columns))
+            rows.append(_columns_of(scan, come))
         same = exp.NullSafeEQ(this=value.copy(), expression=exp.column(column, scan.alias))
-        table = exp.alias_(view(name), scan.alias, table=True)
-        query = query.join(table, on=exp.and_(same, condition.copy()), join_type="left semi")
+        query = query.join(
+            union_all(rows).subquery(scan.alias),
+            on=exp.and_(same, condition.copy()),
+            join_type="left semi",
+        )
     return Statement(target, query, tuple(inputs), narrows=touched)
+
+
+def _columns_of(scan: Scan, name: str) -> exp.Select:
+    return exp.select(*[exp.column(column) for column in scan.columns]).from_(view(name))
 
 
 def _reached(
@@ -153,7 +170,12 @@ def _reached(
         query = query.join(table, on=link.condition.copy())
         alias, before, way = there.alias, name, f"{way}_{version.value}_{there.alias}"
     column = exp.column(tree.way.cover[alias], alias)
-    return query.select(exp.alias_(column, VALUE)), inputs
+    query = query.select(exp.alias_(column, VALUE))
+    if len(path) == 1 and is_only_asked(tree.plan, scan.alias):
+        # A row for which as many come as go meets the condition as before.
+        asked = [c.copy() for c in path[0].condition.find_all(exp.Column) if c.table == alias]
+        query = query.group_by(column.copy(), *asked).having(exp.Sum(this=weight(scan.alias)).neq(0))
+    return query, inputs
 
 
 def _restriction(link: Link, view_here: str) -> Restriction | None:

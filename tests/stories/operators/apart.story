@@ -1,0 +1,77 @@
+# Suppliers are few and parts are many: what is asked of the stock of a supplier falls apart by part, and is kept by itself.
+> CREATE TABLE suppliers (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE TABLE parts (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE TABLE stock (part INT, supplier INT, pieces INT, PRIMARY KEY (part, supplier) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE TABLE orders (id INT, part INT, supplier INT, pieces INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE VIEW rich AS
+  SELECT name FROM suppliers
+  WHERE id IN (
+    SELECT supplier FROM stock
+    WHERE part IN (SELECT id FROM parts WHERE name LIKE 'f%')
+      AND pieces > (SELECT 2 * SUM(pieces) FROM orders WHERE orders.part = stock.part AND orders.supplier = stock.supplier)
+  );
+
+$ explain rich
+rich__part1 when stock changes: key-local
+rich__part1 when parts changes: key-local
+rich__part1 when orders changes: key-local
+rich when suppliers changes: key-local
+rich when rich__part1 changes: key-local
+
+$ change suppliers
+op | id | name
++  | 1  | ann
++  | 2  | bob
+
+$ change parts
+op | id | name
++  | 1  | frame
++  | 2  | wheel
++  | 3  | fork
+
+$ change stock
+op | part | supplier | pieces
++  | 1    | 1        | 10
++  | 3    | 1        | 10
++  | 2    | 2        | 99
++  | 3    | 2        | 5
+
+$ change orders
+op | id | part | supplier | pieces
++  | 1  | 1    | 1        | 2
++  | 2  | 3    | 1        | 9
++  | 3  | 2    | 2        | 1
+
+$ step
+
+$ rows rich
+name
+ann
+
+$ change orders
+op | id | part | supplier | pieces
++  | 4  | 1    | 1        | 3
++  | 5  | 3    | 2        | 2
+
+$ step
+
+$ changes rich
+op | name
+-  | ann
++  | bob
+
+$ change parts
+op | id | name
+-  | 3  | fork
++  | 3  | tube
+
+$ change orders
+op | id | part | supplier | pieces
+-  | 1  | 1    | 1        | 2
+
+$ step
+
+$ changes rich
+op | name
+-  | bob
++  | ann
