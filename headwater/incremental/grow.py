@@ -177,7 +177,7 @@ def _loose(plan: Plan, covered: set[str]) -> Plan | None:
 
 
 def _apart(tree: Tree, type_of: TypeOf) -> Plan | None:
-    """The first part that is local by a class of all its scans, where in the whole tree some of them are loose.
+    """A side of a semi or anti join that is local by a class of all its scans, where the tree leaves some of them loose.
 
     supplier SEMI JOIN (stock with more pieces of one kind of parts than were ordered)
     is local by the supplier, of whom there are few; what is joined to it is local by the part.
@@ -185,20 +185,20 @@ def _apart(tree: Tree, type_of: TypeOf) -> Plan | None:
     covered = set(tree.way.cover)
 
     def falls_apart(part: Plan) -> bool:
-        aliases = {scan.alias for scan in scans_of(part)}
-        if aliases <= covered or not _is_whole(part):
+        if {scan.alias for scan in scans_of(part)} <= covered or not _is_whole(part):
             return False
         own = tree_of(part, type_of)
         return own is not None and {scan.alias for scan in own.scans} <= set(own.way.cover)
 
-    return next((part for part in _below(tree.plan) if falls_apart(part)), None)
+    return next((part for part in _asked_sides(tree.plan) if falls_apart(part)), None)
 
 
-def _below(plan: Plan) -> Iterator[Plan]:
-    """All parts of a plan, the larger ones first."""
+def _asked_sides(plan: Plan) -> Iterator[Plan]:
+    """The sides of joins of which nothing is shown."""
+    if isinstance(plan, Join) and plan.kind in (JoinKind.SEMI, JoinKind.ANTI):
+        yield plan.right
     for part in inputs(plan):
-        yield part
-        yield from _below(part)
+        yield from _asked_sides(part)
 
 
 def _is_whole(plan: Plan) -> bool:
