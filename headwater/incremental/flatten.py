@@ -5,9 +5,8 @@ Project(Filter(Aggregate(Join(a, Alias(Aggregate(b))))))  becomes  [hidden block
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -52,23 +51,21 @@ class _Flat:
 
 @dataclass
 class Cutter:
-    """Makes blocks, innermost first; hidden ones are named after the view they serve.
+    """Makes blocks, innermost first.
 
-    `keep` takes each of them as soon as it is made, so that `schema_of` and `analyse` know it from then on. `kept` tells
-    which relation keeps a block already, for this view or another one: what several ask for is maintained once.
+    `store` takes each hidden one as soon as it is made and tells which relation keeps it, a new one or one that did
+    already; `schema_of` and `analyse` know it from then on.
     """
 
     name: str
-    keep: Callable[[Block], None]
-    kept: Callable[[Block], str | None]
+    store: Callable[[Block], str]
     schema_of: Callable[[str], Schema]
     analyse: Analyse
     aliases: set[str] = field(default_factory=set)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def cut(self, plan: Plan) -> None:
-        """Keep the blocks of a plan: hidden ones first, the result itself last."""
-        self.keep(self._block(pushed(plan), self.name))
+    def cut(self, plan: Plan) -> Block:
+        """The block of a plan's result; hidden ones that it needs are stored by then."""
+        return self._block(pushed(plan), self.name)
 
     def _block(self, plan: Plan, name: str) -> Block:
         """The block of a whole plan; blocks it needs are made on the way."""
@@ -228,10 +225,7 @@ class Cutter:
         taken, self.aliases = self.aliases, set()
         made = self._block(whole, "")
         self.aliases = taken
-        hidden = self.kept(made)
-        if hidden is None:
-            hidden = f"{self.name}__part{next(self._numbers)}"
-            self.keep(replace(made, name=hidden))
+        hidden = self.store(made)
         return Renamed(Scan(hidden, hidden, made.columns), names)
 
     def _named(self, scan: Scan) -> Scan:

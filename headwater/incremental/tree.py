@@ -28,6 +28,7 @@ from headwater.plan.nodes import (
 )
 from headwater.plan.prune import pruned
 from headwater.plan.push import conjuncts
+from headwater.plan.walk import named_columns
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,22 @@ def numbered(plan: Plan) -> Plan:
 
 
 def _numbered(plan: Plan, taken: set[str]) -> Plan:
-    if not isinstance(plan, Scan):
-        return with_inputs(plan, tuple(_numbered(part, taken) for part in inputs(plan)))
-    alias, number = plan.alias, 2
+    match plan:
+        case Scan():
+            named = _taken(plan, taken)
+            return named if named == plan else Alias(named, plan.alias)
+        case Renamed(Scan() as scan, names):
+            return Renamed(_taken(scan, taken), names)
+    return with_inputs(plan, tuple(_numbered(part, taken) for part in inputs(plan)))
+
+
+def _taken(scan: Scan, taken: set[str]) -> Scan:
+    """A scan under a name that nobody has yet."""
+    alias, number = scan.alias, 2
     while alias in taken:
-        alias, number = f"{plan.alias}_{number}", number + 1
+        alias, number = f"{scan.alias}_{number}", number + 1
     taken.add(alias)
-    return plan if alias == plan.alias else Alias(replace(plan, alias=alias), plan.alias)
+    return replace(scan, alias=alias)
 
 
 def is_only_asked(plan: Plan, alias: str) -> bool:
@@ -123,17 +133,22 @@ def is_only_asked(plan: Plan, alias: str) -> bool:
         return False
     names = set(columns(side))
     asking = conjuncts(join.condition) if join.condition is not None else []
-    if sum(bool(names & _named(condition)) for condition in asking) != 1:
+    if sum(bool(names & named_columns(condition)) for condition in asking) != 1:
         return False
-    for node in reversed(path[:place]):
+    return _go_nowhere(names, path[:place])
+
+
+def _go_nowhere(names: set[tuple[str, str]], above: tuple[Plan, ...]) -> bool:
+    """True if none of these columns is named above, up to what shows only what it names itself."""
+    for node in reversed(above):
         match node:
             case Project(_, items):
-                return not any(names & _named(item.expression) for item in items)
+                return not names & named_columns(*(item.expression for item in items))
             case Aggregate(_, keys, measures):
-                return not any(names & _named(item.expression) for item in (*keys, *measures))
-            case Filter(_, condition) if not names & _named(condition):
+                return not names & named_columns(*(item.expression for item in (*keys, *measures)))
+            case Filter(_, condition) if not names & named_columns(condition):
                 continue
-            case Join(_, _, other) if other is None or not names & _named(other):
+            case Join(_, _, condition) if condition is None or not names & named_columns(condition):
                 continue
         return False
     return False
@@ -144,10 +159,6 @@ def _path_to(plan: Plan, alias: str) -> tuple[Plan, ...]:
     if isinstance(plan, Scan):
         return (plan,) if plan.alias == alias else ()
     return next(((plan, *path) for part in inputs(plan) if (path := _path_to(part, alias))), ())
-
-
-def _named(expression: exp.Expr) -> set[tuple[str, str]]:
-    return {(column.table, column.name) for column in expression.find_all(exp.Column)}
 
 
 def filtered(plan: Plan) -> Iterator[tuple[Scan, exp.Expr]]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-
-from sqlglot import exp
 
 from headwater.plan.nodes import (
     Aggregate,
@@ -26,6 +23,7 @@ from headwater.plan.nodes import (
     columns,
     output,
 )
+from headwater.plan.walk import named_columns
 
 Wanted = set[tuple[str, str]]
 
@@ -45,17 +43,19 @@ def pruned(plan: Plan, wanted: Wanted | None = None) -> Plan:
             pairs = pairs or [(names[0], columns(below)[0])]
             return Renamed(pruned(below, {c for _, c in pairs}), tuple(n for n, _ in pairs))
         case Filter(below, condition):
-            return replace(plan, input=pruned(below, asked | _named([condition])))
+            return replace(plan, input=pruned(below, asked | named_columns(condition)))
         case Join(left, right, condition):
-            needed = asked | (_named([condition]) if condition is not None else set())
+            needed = asked | (named_columns(condition) if condition is not None else set())
             sides = [pruned(side, needed & set(columns(side))) for side in (left, right)]
             return replace(plan, left=sides[0], right=sides[1])
         case Project(below, items):
             kept_items = tuple(item for item in items if ("", item.name) in asked) or items[:1]
-            return Project(pruned(below, _named(item.expression for item in kept_items)), kept_items)
+            return Project(
+                pruned(below, named_columns(*(item.expression for item in kept_items))), kept_items
+            )
         case Aggregate(below, keys, measures):
             kept_items = tuple(item for item in measures if ("", item.name) in asked)
-            needed = _named(item.expression for item in (*keys, *kept_items))
+            needed = named_columns(*(item.expression for item in (*keys, *kept_items)))
             return Aggregate(pruned(below, needed), keys, kept_items)
         case Distinct(below):
             return Distinct(_whole(below))
@@ -74,18 +74,14 @@ def _widened(plan: Window | Generate | Top, asked: Wanted) -> Plan:
     match plan:
         case Window(below, items):
             kept_items = tuple(item for item in items if ("", item.name) in asked)
-            needed = (asked | _named(item.expression for item in kept_items)) & set(columns(below))
+            needed = (asked | named_columns(*(item.expression for item in kept_items))) & set(columns(below))
             return Window(pruned(below, needed), kept_items) if kept_items else pruned(below, needed)
         case Generate(below, call):
-            return replace(plan, input=pruned(below, (asked | _named([call])) & set(columns(below))))
+            return replace(plan, input=pruned(below, (asked | named_columns(call)) & set(columns(below))))
         case Top(below, order):
-            return replace(plan, input=pruned(below, asked | _named(order)))
+            return replace(plan, input=pruned(below, asked | named_columns(*order)))
 
 
 def _whole(plan: Plan) -> Plan:
     """A plan whose rows are compared as a whole: all its columns count."""
     return pruned(plan, {("", name) for name in output(plan)} | set(columns(plan)))
-
-
-def _named(expressions: Iterable[exp.Expr]) -> Wanted:
-    return {(c.table, c.name) for e in expressions for c in e.find_all(exp.Column)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.plan.nodes import Filter, Join, JoinKind, Plan, columns, inputs, with_inputs
+from headwater.plan.walk import named_columns
 
 
 def pushed(plan: Plan) -> Plan:
@@ -29,7 +30,7 @@ def _settled(join: Join) -> Plan:
     assert join.condition is not None
     left, right, rest = join.left, join.right, []
     for condition in conjuncts(join.condition):
-        named = _named(condition)
+        named = named_columns(condition)
         if join.kind is JoinKind.FULL or not named:
             rest.append(condition)
         elif named <= set(columns(right)):
@@ -60,7 +61,7 @@ def _pushed_into(plan: Plan, condition: exp.Expr) -> Plan | None:
         return None if deeper is None else Filter(deeper, plan.condition)
     if not isinstance(plan, Join):
         return None
-    named = _named(condition)
+    named = named_columns(condition)
     if named and named <= set(columns(plan.left)) and plan.kind is not JoinKind.FULL:
         return Join(_with(plan.left, [condition]), plan.right, plan.condition, plan.kind)
     if plan.kind is not JoinKind.INNER:
@@ -89,7 +90,3 @@ def _factored(whole: exp.Or) -> list[exp.Expr]:
         return [whole]
     rests = [[part for part in side if part not in common] for side in sides]
     return [*common, exp.or_(*[exp.and_(*rest) for rest in rests])] if all(rests) else common
-
-
-def _named(condition: exp.Expr) -> set[tuple[str, str]]:
-    return {(column.table, column.name) for column in condition.find_all(exp.Column)}

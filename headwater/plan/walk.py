@@ -1,4 +1,4 @@
-"""Walk the relations that a query names."""
+"""What queries and expressions name: relations and columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from sqlglot.optimizer.scope import traverse_scope
 def table_name(table: exp.Table) -> str:
     """The name of a table reference as one text: `a.b` for a qualified one."""
     return ".".join(part.name for part in table.parts)
+
+
+def named_columns(*expressions: exp.Expr) -> set[tuple[str, str]]:
+    """The columns that expressions name, by qualifier and name."""
+    return {(column.table, column.name) for e in expressions for column in e.find_all(exp.Column)}
 
 
 def relations_of(query: exp.Query) -> list[exp.Table]:

@@ -185,7 +185,7 @@ def _view(scope: Scope, statement: sql.CreateView) -> None:
         return
     if known is not None and statement.or_replace:
         _refuse_used(scope, known, statement)
-        scope.forget(statement.name)
+        scope.forget(known.name)
     elif known is not None:
         scope.catalog.add(known, statement.place)  # says that the name is taken
     _refuse_taken(scope, statement)

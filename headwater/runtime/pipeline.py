@@ -17,7 +17,7 @@ import pyarrow as pa
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import placed
 from headwater.incremental.change_plan import sums_relation
-from headwater.log.events import SMALL_ROWS, Delivery, Events, Messages
+from headwater.log.events import Delivery, Events, Messages
 from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.chronicle import Chronicle
@@ -95,7 +95,7 @@ class Pipeline:
     def rows(self, relation: str, limit: int = 1000) -> pa.Table:
         """What is true now of a relation, at most `limit` rows of it; a small one is read without Spark."""
         state = self.states[relation]
-        if state.schema.names and state.rows <= SMALL_ROWS:
+        if state.schema.names and slices.is_small(state):
             stored = slices.whole(state, state.schema.names)
             if can_count(stored):
                 return counted(stored).slice(0, limit)

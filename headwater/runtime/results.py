@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from sqlglot import exp
@@ -119,16 +121,22 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
         made = ViewNode(block.name, kept, node, made_from, beside)
         scope.views[block.name] = made
         nodes.append(made)
-        if block.name != name:
-            scope.parts[origin] = block.name
 
-    def shared(block: Block) -> str | None:
-        part = scope.parts.get(_origin(scope, block))
-        if part is not None and scope.views[part] not in nodes:
+    def store(block: Block) -> str:
+        origin = _origin(scope, block)
+        part = scope.parts.get(origin)
+        if part is None:
+            # A view that was dropped may have left a part of its name to others.
+            names = (f"{name}__part{number}" for number in itertools.count(1))
+            taken = {other.lower() for other in scope.views}
+            part = next(free for free in names if free.lower() not in taken)
+            keep(replace(block, name=part))
+            scope.parts[origin] = part
+        elif scope.views[part] not in nodes:
             nodes.append(scope.views[part])
         return part
 
-    Cutter(name, keep, shared, lambda relation: scope.schemas()[relation], analyse).cut(plan)
+    keep(Cutter(name, store, lambda relation: scope.schemas()[relation], analyse).cut(plan))
     return nodes
 
 

@@ -87,8 +87,9 @@ class Scope:
         )
 
     def forget(self, name: str) -> None:
-        """Take a declaration back."""
-        self.catalog.drop(name)
+        """Take a declaration back, or a result that nobody can name."""
+        if self.catalog.find(name) is not None:
+            self.catalog.drop(name)
         self.outside.discard(name)
         self.declared.pop(name.lower(), None)
         self.tables.pop(name, None)

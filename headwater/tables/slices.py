@@ -85,6 +85,12 @@ def went(state: State, runs: tuple[Run, ...], column: str) -> pa.ChunkedArray:
     return pa.chunked_array([pa.chunked_array(found, kind).unique()])
 
 
+def is_small(state: State) -> bool:
+    """True if all of a State is quickly read, and has room in memory."""
+    size = sum(path.stat().st_size for path in state.paths)
+    return state.rows <= SMALL_RUN_ROWS and size <= SMALL_RUN_BYTES
+
+
 def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
     """All weighted rows; only for States known to be small."""
     schema = weighted_schema(state.schema)

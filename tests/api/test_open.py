@@ -61,6 +61,24 @@ def test_the_program_of_the_page_runs(
     assert re.search(r"\|\s*15\|\n", said)
 
 
+def test_a_question_may_follow_what_it_asks_of_in_one_text(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "api") as shop:
+        asked = f"{DECLARED} SELECT SUM(total) AS total FROM totals"
+        assert rows(shop.sql(asked)) == [(None,)], "nothing was read yet"
+        shop.run(once=True)
+        assert rows(shop.sql("SELECT SUM(total) AS total FROM totals")) == [(17,)]
+
+
+def test_a_view_is_replaced_whatever_the_case_of_its_name(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "api") as shop:
+        shop.sql(DECLARED)
+        shop.sql(
+            "CREATE OR REPLACE VIEW TOTALS AS SELECT customer, COUNT(*) AS total FROM orders GROUP BY customer"
+        )
+        shop.run(once=True)
+        assert rows(shop.table("totals")) == [("ann", 1), ("bob", 1)]
+
+
 def test_tables_changes_and_questions(tmp_path: Path, store: ValuesStore) -> None:
     with headwater.open(tmp_path / "api") as shop:
         assert shop.sql(DECLARED) == ""

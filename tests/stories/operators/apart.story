@@ -1,4 +1,5 @@
 # Suppliers are few and parts are many: what is asked of the stock of a supplier falls apart by part, and is kept by itself.
+# So it is where that reads one recomputed query twice.
 > CREATE TABLE suppliers (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE TABLE parts (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE TABLE stock (part INT, supplier INT, pieces INT, PRIMARY KEY (part, supplier) NOT ENFORCED) WITH ('connector' = 'values');
@@ -9,6 +10,13 @@
     SELECT supplier FROM stock
     WHERE part IN (SELECT id FROM parts WHERE name LIKE 'f%')
       AND pieces > (SELECT 2 * SUM(pieces) FROM orders WHERE orders.part = stock.part AND orders.supplier = stock.supplier)
+  );
+> CREATE VIEW both AS
+  WITH letters AS (SELECT id, EXPLODE(SPLIT(name, '')) AS letter FROM parts)
+  SELECT name FROM suppliers
+  WHERE id IN (
+    SELECT s.supplier FROM stock AS s JOIN letters AS a ON a.id = s.part JOIN letters AS b ON b.id = s.part
+    WHERE a.letter = 'f' AND b.letter = 'k' GROUP BY s.supplier, s.part
   );
 
 $ explain rich
@@ -48,6 +56,11 @@ $ rows rich
 name
 ann
 
+$ rows both
+name
+ann
+bob
+
 $ change orders
 op | id | part | supplier | pieces
 +  | 4  | 1    | 1        | 3
@@ -75,3 +88,6 @@ $ changes rich
 op | name
 -  | bob
 +  | ann
+
+$ rows both
+name

@@ -1,5 +1,5 @@
-# Views ask for the same totals inside; they are kept once, also when the first of these views goes, and all views follow.
-# Another one asks for other totals.
+# Views ask for the same totals inside; they are kept once, also when the first of these views goes and another takes its
+# name, and all views follow. Others ask for other totals.
 > CREATE TABLE orders (id INT, customer STRING, total INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE VIEW gone AS
   SELECT COUNT(*) AS customers FROM (SELECT customer, SUM(total) AS spent FROM orders GROUP BY customer) AS c
@@ -12,6 +12,9 @@
 > CREATE VIEW few AS
   SELECT MIN(c.bought) AS bought FROM (SELECT customer, COUNT(*) AS bought FROM orders GROUP BY customer) AS c;
 > DROP VIEW gone;
+> CREATE VIEW gone AS
+  SELECT COUNT(*) AS customers FROM (SELECT customer, MAX(total) AS most FROM orders GROUP BY customer) AS c
+  WHERE c.most > 5;
 
 $ explain often
 gone__part1 when orders changes: linear
@@ -20,6 +23,10 @@ often when gone__part1 changes: linear
 $ explain most
 gone__part1 when orders changes: linear
 most when gone__part1 changes: key-local
+
+$ explain gone
+gone__part2 when orders changes: key-local
+gone when gone__part2 changes: linear
 
 $ explain few
 few__part1 when orders changes: linear
@@ -60,3 +67,7 @@ op | spent
 $ rows few
 bought
 1
+
+$ rows gone
+customers
+3
