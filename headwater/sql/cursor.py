@@ -19,6 +19,8 @@ RESERVED_ENDINGS = (
     "__sums",
     "__added",
     "__touched",
+    "__touched_at_all",
+    "__held",
     "__was",
     "__is",
     "__both",
