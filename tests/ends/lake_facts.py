@@ -168,16 +168,16 @@ def together(place: Place) -> dict[str, Any]:
     table = place.table("shared", PAIRS, sink__max_retries="20")
     place.written(table, *[(1, f"row {number}", 0) for number in range(4)], batch_id=1)
     problems: list[str] = []
-    rows = {"one": 1, "two": 2}
 
     def work(pipeline: str) -> None:
         try:
             sink = SINK_TYPES[place.kind].open([table], SinkContext(pipeline, lake=SparkLake(place.spark)))
-            sink.write([changes(table, (1, pipeline, 2), (1, f"row {rows[pipeline]}", 1))], 2)
+            for batch_id in (1, 2):
+                sink.write([changes(table, (1, pipeline, batch_id), (1, f"row {batch_id}", 1))], batch_id)
         except BaseException as problem:  # noqa: BLE001  # a thread tells its starter
             problems.append(repr(problem))
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in rows]
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
     for thread in threads:
         thread.start()
     for thread in threads:

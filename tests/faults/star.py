@@ -140,7 +140,7 @@ class Star:
             client = psycopg2.connect(self.target.uri)
             client.autocommit = True
             with client.cursor() as cursor:
-                while not over.wait(0.1):
+                while not over.wait(0.03):
                     cursor.execute(shop.ORPHANS)
                     self.orphans.append(int(cursor.fetchone()[0]))
             client.close()
