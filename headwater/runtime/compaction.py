@@ -14,13 +14,14 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.changes.change_set import ChangeSet, Files, Rows
+from headwater.changes.change_set import Files
 from headwater.incremental.change_plan import sums_relation
 from headwater.incremental.rules import aggregate
 from headwater.incremental.weights import consolidated
 from headwater.log.events import SMALL_ROWS
 from headwater.runtime.program import Program
 from headwater.spark.engine import Engine
+from headwater.spark.kept import Leaf
 from headwater.spark.session import borrowed_session
 from headwater.spark.text import to_text
 from headwater.tables import slices
@@ -113,8 +114,7 @@ def _merged_rows(engine: Engine, program: Program, state: State) -> pa.Table | F
     rows = slices.whole(state, state.schema.names)
     if sums is None and state.schema.names and can_count(rows):
         return netted(rows)
-    engine.register(view, engine.frame(ChangeSet(state.relation, state.schema, (Rows(rows),))))
-    return engine.few_rows(to_text(query), state.rows)
+    return engine.few_rows(to_text(query), Leaf(view, rows))
 
 
 def _adopted(state: State, path: Path, name: str) -> Run:

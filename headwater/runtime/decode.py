@@ -23,7 +23,7 @@ from headwater.sources.base import Decoding
 from headwater.sources.dead_letters import SCHEMA as DEAD_LETTERS
 from headwater.sources.dead_letters import TABLE as DEAD_LETTERS_TABLE
 from headwater.spark.engine import Engine
-from headwater.spark.local_rows import local_frame
+from headwater.spark.kept import Leaf
 from headwater.spark.text import to_text
 
 ERROR, KEY, VALUE = "__hw_error", "__hw_key", "__hw_value"
@@ -55,7 +55,8 @@ class Decoder:
     def decode(self, node: TableNode, messages: Messages, marks: Marks) -> Decoded:
         """The events of some messages of a table, given the marks before them."""
         decoding = self._decoding(node)
-        self.engine.register("messages", self._frame(messages))
+        if messages.rows is None:
+            self.engine.register("messages", self._frame(messages))
         made = self._made(decoding.quick or decoding.query, messages)
         told = _told(made)
         if decoding.quick is not None and pc.any(pc.equal(told[ERROR], UNREAD)).as_py():
@@ -71,16 +72,14 @@ class Decoder:
         return Decoded(_events(made, good, node.schema), marks, parked)
 
     def _frame(self, messages: Messages) -> DataFrame:
-        spark = self.engine.spark
-        if messages.rows is not None:
-            return local_frame(spark, messages.rows)
+        """The messages of some spans, read by Spark."""
         begins: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
         for span in messages.spans:
             begins.setdefault(span.topic, {})[str(span.partition)] = span.begin
             ends.setdefault(span.topic, {})[str(span.partition)] = span.end
         assigned = {topic: [int(number) for number in numbers] for topic, numbers in begins.items()}
-        reader = spark.read.format("kafka").option("assign", json.dumps(assigned))
+        reader = self.engine.spark.read.format("kafka").option("assign", json.dumps(assigned))
         reader = reader.option("startingOffsets", json.dumps(begins)).option(
             "endingOffsets", json.dumps(ends)
         )
@@ -90,7 +89,7 @@ class Decoder:
     def _made(self, query: exp.Query, messages: Messages) -> pa.Table | Files:
         """The decoded rows: few messages are one task on local rows, many are written by whoever reads them."""
         if messages.rows is not None:
-            return self.engine.few_rows(self._text(query), messages.rows.num_rows)
+            return self.engine.few_rows(self._text(query), Leaf("messages", messages.rows))
         return self.engine.saved(self.engine.sql(query))
 
     def _text(self, query: exp.Query) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import bag_of, frame_of, register, weighted
 from headwater.spark.inputs import Before, Inputs
+from headwater.spark.kept import KeptPlans, Leaf
+from headwater.spark.local_rows import local_frame
 from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
@@ -50,6 +52,7 @@ class Engine:
     spark: SparkSession
     folder: Path
     pace: Pace = field(init=False)
+    kept: KeptPlans = field(init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _read: dict[str, int] = field(default_factory=dict)
     """The rows that the plan under way was given."""
@@ -60,6 +63,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         self.pace = Pace(self.spark)
+        self.kept = KeptPlans(self.spark)
 
     def run(
         self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
@@ -113,10 +117,21 @@ class Engine:
         self.pace.suit(None)
         return self.spark.sql(to_text(query))
 
-    def few_rows(self, text: str, rows: int) -> pa.Table:
-        """What a query over views with so many rows in memory gives."""
-        self.pace.suit(rows)
+    def few_rows(self, text: str, leaf: Leaf) -> pa.Table:
+        """What a query over some rows in memory gives."""
+        made = self._kept(text, [leaf], ())
+        if made is not None:
+            return made
+        self.register(leaf.view, local_frame(self.spark, leaf.rows))
         return self.spark.sql(text).toArrow().combine_chunks()
+
+    def _kept(self, text: str, leaves: Sequence[Leaf], names: Sequence[str]) -> pa.Table | None:
+        """What a statement over rows in memory finds by a plan that is kept, if it can be."""
+        rows = sum(leaf.rows.num_rows for leaf in leaves)
+        self.pace.suit(rows)
+        for leaf in leaves:
+            self._empty.pop(leaf.view, None)
+        return self.kept.run(text, leaves, names=names, pace=self.pace.of(rows))
 
     def _statement(
         self,
@@ -125,30 +140,39 @@ class Engine:
         results: Mapping[str, pa.Table | Files],
         names: tuple[str, ...] | None,
     ) -> pa.Table | Files:
-        are_all_local, frame = self._prepared(statement, before, results)
-        if names is not None:
-            frame = frame.toDF(*names, WEIGHT)
-        return frame.toArrow().combine_chunks() if are_all_local else self.saved(frame)
+        inputs, called = self._inputs(statement, before, results), () if names is None else (*names, WEIGHT)
+        if (leaves := inputs.leaves) is None:
+            self.pace.suit(None)
+            return self.saved(self._frame(statement, inputs, called))
+        made = self._kept(self._text(statement), leaves, called)
+        return made if made is not None else self._frame(statement, inputs, called).toArrow().combine_chunks()
 
     def statement(self, statement: Statement, before: Before) -> DataFrame:
         """What a statement that needs no other one's result would find; for others to go on with."""
-        return self._prepared(statement, before, {})[1]
+        self.pace.suit(None)
+        return self._frame(statement, self._inputs(statement, before, {}), ())
 
-    def _prepared(
+    def _inputs(
         self, statement: Statement, before: Before, results: Mapping[str, pa.Table | Files]
-    ) -> tuple[bool, DataFrame]:
-        """Make the views a statement reads; tell whether all of them are small."""
+    ) -> Inputs:
+        """Make what a statement reads."""
         inputs = Inputs(self.spark, self.folder, self._numbers, before, results)
         for wanted in statement.inputs:
             self._empty.pop(wanted.view, None)
             inputs.make(wanted)
         for relation, rows in inputs.read.items():
             self._read[relation] = self._read.get(relation, 0) + rows
-        self.pace.suit(inputs.few)
+        return inputs
+
+    def _frame(self, statement: Statement, inputs: Inputs, names: Sequence[str]) -> DataFrame:
+        inputs.name_all()
+        frame = self.spark.sql(self._text(statement))
+        return frame.toDF(*names) if names else frame
+
+    def _text(self, statement: Statement) -> str:
         if id(statement) not in self._texts:
             self._texts[id(statement)] = (statement, to_text(statement.query))
-        text = self._texts[id(statement)][1]
-        return inputs.few is not None, self.spark.sql(text)
+        return self._texts[id(statement)][1]
 
     def register(self, view: str, frame: DataFrame) -> None:
         """Call a frame by a name in the statements that follow."""

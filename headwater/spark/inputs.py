@@ -21,6 +21,7 @@ from headwater.incremental.change_plan import Input, Restriction, Version
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import bag_of, frame_of, plain, quoted, register, weighted
+from headwater.spark.kept import Leaf
 from headwater.spark.local_rows import local_frame
 from headwater.tables import slices
 from headwater.tables.bags import can_count, counted
@@ -77,31 +78,41 @@ class Inputs:
     results: Mapping[str, pa.Table | Files]
     read: dict[str, int] = field(default_factory=dict)
     """How many rows of each relation were handed out."""
-    _rows: dict[str, pa.Table] = field(default_factory=dict)
-    _counts: dict[str, int] = field(default_factory=dict)
-    """How many rows at most an input has, of those that come from memory."""
+    _made: dict[str, Leaf | DataFrame] = field(default_factory=dict)
     _files: dict[str, _InFiles] = field(default_factory=dict)
-    _made: set[str] = field(default_factory=set)
+    _named: set[str] = field(default_factory=set)
+    """The views that Spark knows."""
 
     @property
-    def few(self) -> int | None:
-        """How many rows there are in all, None if some are not in memory, or many."""
-        counts = self._counts.values()
-        are_all = len(counts) == len(self._made)
-        return sum(counts) if are_all and max(counts, default=0) <= SMALL_ROWS else None
+    def leaves(self) -> list[Leaf] | None:
+        """All of them, in the order they were made; None if some are not in memory, or many."""
+        found = [made for made in self._made.values() if isinstance(made, Leaf)]
+        are_few = all(leaf.rows.num_rows <= SMALL_ROWS for leaf in found)
+        return found if are_few and len(found) == len(self._made) else None
 
     def make(self, wanted: Input) -> None:
         """Make one more."""
         # A view of that name may still be there from the last step, with other rows.
         assert wanted.restriction is None or wanted.restriction.by in self._made, wanted
-        self._made.add(wanted.view)
         made = self._input(wanted)
-        self._count(wanted, made)
-        if isinstance(made, pa.Table):
-            self._rows[wanted.view] = made
-            self._counts[wanted.view] = made.num_rows
-            made = self._handed(made)
-        register(wanted.view, made)
+        self._count(wanted, made.rows if isinstance(made, Leaf) else made)
+        self._made[wanted.view] = made
+
+    def name_all(self) -> None:
+        """Let Spark know all of them by their names."""
+        for view in self._made:
+            self._name(view)
+
+    def _name(self, view: str) -> None:
+        if view not in self._named:
+            register(view, self._frame(self._made[view]))
+            self._named.add(view)
+
+    def _frame(self, made: Leaf | DataFrame) -> DataFrame:
+        if not isinstance(made, Leaf):
+            return made
+        frame = self._handed(made.rows)
+        return plain(made.view, frame) if made.is_to_add_up else frame
 
     def _handed(self, rows: pa.Table) -> DataFrame:
         if rows.num_rows <= SMALL_ROWS:
@@ -119,12 +130,12 @@ class Inputs:
         rows = made.num_rows if isinstance(made, pa.Table) else states[wanted.relation].rows
         self.read[wanted.relation] = self.read.get(wanted.relation, 0) + rows
 
-    def _input(self, wanted: Input) -> pa.Table | DataFrame:
+    def _input(self, wanted: Input) -> Leaf | DataFrame:
         match wanted.version:
             case Version.RESULT:
                 made = self.results[wanted.relation]
                 if isinstance(made, pa.Table):
-                    return made
+                    return Leaf(wanted.view, made)
                 self._files[wanted.view] = _InFiles((made,), {})
                 return self.spark.read.parquet(*map(str, made.paths))
             case Version.CHANGE:
@@ -140,24 +151,19 @@ class Inputs:
             columns = wanted.columns or tuple(n.lower() for n in state.schema.names)
             stored = stored_names(state.schema, columns)
             return bag_of(self.spark, wanted.view, state, dict(zip(stored, columns, strict=True)))
-        made = self._state(state, wanted)
-        return self._plain(made, wanted) if wanted.is_bag else made
+        rows = self._state(state, wanted)
+        if not isinstance(rows, pa.Table):
+            return plain(wanted.view, rows) if wanted.is_bag else rows
+        if wanted.is_bag and can_count(rows):
+            return Leaf(wanted.view, counted(rows))
+        return Leaf(wanted.view, rows, is_to_add_up=wanted.is_bag)
 
-    def _plain(self, rows: pa.Table | DataFrame, wanted: Input) -> pa.Table | DataFrame:
-        """Weighted rows as often as they are there; by Arrow where that is the same as in Spark."""
-        if isinstance(rows, pa.Table):
-            if can_count(rows):
-                return counted(rows)
-            self._counts[wanted.view] = rows.num_rows
-            rows = self._handed(rows)
-        return plain(wanted.view, rows)
-
-    def _change(self, wanted: Input) -> pa.Table | DataFrame:
+    def _change(self, wanted: Input) -> Leaf | DataFrame:
         changes = self.before.changes[wanted.relation]
         stored = stored_names(changes.schema, wanted.columns)
         names = [*wanted.columns, WEIGHT]
         if changes.is_small:
-            return changes.table().select([*stored, WEIGHT]).rename_columns(names)
+            return Leaf(wanted.view, changes.table().select([*stored, WEIGHT]).rename_columns(names))
         self._files[wanted.view] = _InFiles(changes.parts, dict(zip(wanted.columns, stored, strict=True)))
         return frame_of(self.spark, changes).select(*stored, WEIGHT).toDF(*names)
 
@@ -178,13 +184,15 @@ class Inputs:
         if wanted.restriction is None:
             return frame
         column, by = wanted.restriction.column, wanted.restriction.by_column
+        self._name(wanted.restriction.by)
         few = self.spark.table(quoted(wanted.restriction.by)).select(by).distinct()
         return frame.join(few, frame[column].eqNullSafe(few[by]), "left_semi")
 
     def _keys(self, restriction: Restriction) -> pa.ChunkedArray | None:
         """The keys that a restriction names, as far as they are at hand."""
-        if (rows := self._rows.get(restriction.by)) is not None:
-            return rows.column(restriction.by_column)
+        made = self._made[restriction.by]
+        if isinstance(made, Leaf):
+            return made.rows.column(restriction.by_column)
         files = self._files.get(restriction.by)
         return None if files is None else files.values(restriction.by_column)
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,11 +24,11 @@ def local_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
 
     A timestamp without a zone has none in Spark either.
     """
-    struct, said, typed = _types(rows.schema.serialize().to_pybytes())
+    types = spark_types(rows.schema)
     # Spark drops every row after an empty chunk.
-    whole = rows.cast(typed).combine_chunks()
+    whole = rows.cast(types.arrow).combine_chunks()
     if spark.sparkContext._encryption_enabled:
-        return spark.createDataFrame(whole, struct).coalesce(1)
+        return spark.createDataFrame(whole, types.struct).coalesce(1)
     java = _java(spark._jvm)
     with tempfile.NamedTemporaryFile(prefix="headwater-") as file:
         with pa.ipc.new_stream(file, whole.schema) as stream:
@@ -35,18 +36,29 @@ def local_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
         file.flush()
         # Java has read all of it when this returns.
         batches = java.readArrowStreamFromFile(file.name)
-    frame: Any = java.toDataFrame(batches, said, spark._jsparkSession)
+    frame: Any = java.toDataFrame(batches, types.said, spark._jsparkSession)
     return DataFrame(frame.coalesce(1), spark)
 
 
-@lru_cache(maxsize=1024)
-def _types(schema: bytes) -> tuple[StructType, str, pa.Schema]:
-    """The types of a schema in Spark, as Java reads them, and in Arrow as Spark reads them.
+@dataclass(frozen=True)
+class SparkTypes:
+    """The types of some columns in Spark, as Java reads them, and in Arrow as Spark reads them."""
 
-    By its bytes: to Arrow two maps are equal if one of them may hold NULL and the other may not.
-    """
+    struct: StructType
+    said: str
+    arrow: pa.Schema
+
+
+def spark_types(schema: pa.Schema) -> SparkTypes:
+    """What Spark makes of the columns of Arrow."""
+    # By its bytes: to Arrow two maps are equal if one of them may hold NULL and the other may not.
+    return _types(schema.serialize().to_pybytes())
+
+
+@lru_cache(maxsize=1024)
+def _types(schema: bytes) -> SparkTypes:
     struct = from_arrow_schema(pa.ipc.read_schema(pa.py_buffer(schema)), prefer_timestamp_ntz=True)
-    return struct, struct.json(), to_arrow_schema(struct)
+    return SparkTypes(struct, struct.json(), to_arrow_schema(struct))
 
 
 @lru_cache(maxsize=1)

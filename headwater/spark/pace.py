@@ -28,6 +28,12 @@ _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 _BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 """Up to this size Spark sends one side of a join to all tasks; for rows in memory that is a job too many."""
 
+_REUSE = "spark.sql.exchange.reuse"
+"""Whether Spark runs equal parts of a plan once; a plan that is kept has none that point to another."""
+
+IN_MEMORY = {_BROADCAST: "-1", _REUSE: "false"}
+IN_FILES = {_BROADCAST: "64m", _REUSE: "true"}
+
 
 @dataclass
 class Pace:
@@ -41,9 +47,15 @@ class Pace:
     def suit(self, rows: int | None) -> None:
         """Let the statements that follow run as suits so many rows in memory, or, with None, any number in files."""
         if rows is not None and rows <= FEW_ROWS:
-            self._tell(AS_IT_STANDS | {_CONSTRAINTS: "false", _BROADCAST: "-1"})
+            self._tell(AS_IT_STANDS | IN_MEMORY | {_CONSTRAINTS: "false"})
+        elif rows is not None:
+            self._tell(GENERATED | IN_MEMORY | {_CONSTRAINTS: "true"})
         else:
-            self._tell(GENERATED | {_CONSTRAINTS: "true", _BROADCAST: "64m" if rows is None else "-1"})
+            self._tell(GENERATED | IN_FILES | {_CONSTRAINTS: "true"})
+
+    def of(self, rows: int) -> str:
+        """How a statement over so many rows in memory is run, in a word."""
+        return "as it stands" if rows <= FEW_ROWS or not self.generates_code else "generated"
 
     def generate_no_code(self) -> None:
         """From now on let everything run as it stands."""

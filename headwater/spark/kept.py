@@ -1,0 +1,130 @@
+"""Statements that Spark plans once and runs again over the rows of each step.
+
+To analyse, optimise and plan a statement takes longer than to run it over a few rows. What is kept is Spark's own plan,
+with leaves that stand for rows to come (`java/KeptPlan.java`); rows go there and back through files of Arrow.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import tempfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+from sqlglot import exp
+
+from headwater.incremental.weights import bag
+from headwater.spark.local_rows import BATCH_ROWS, spark_types
+from headwater.spark.text import to_text
+
+MOST_KEPT = 500
+"""So many plans are kept, those that were used last; a plan is some hundred kilobytes of Java's heap."""
+
+_SOURCE = Path(__file__).parent / "java" / "KeptPlan.java"
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Rows in memory under the name by which a statement reads them."""
+
+    view: str
+    rows: pa.Table
+    is_to_add_up: bool = False
+    """True if the rows carry weights and the statement wants each as often as it is there."""
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A plan in Java, and the columns of what it finds."""
+
+    plan: Any
+    found: pa.Schema
+
+
+@dataclass
+class KeptPlans:
+    """The plans of one session, by their text and what they read."""
+
+    spark: SparkSession
+    made: int = 0
+    """How often Spark had to plan."""
+    _plans: OrderedDict[tuple[object, ...], _Kept | None] = field(default_factory=OrderedDict)
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def run(self, text: str, leaves: Sequence[Leaf], *, names: Sequence[str], pace: str) -> pa.Table | None:
+        """What a statement finds in these rows; None if it cannot be kept. `pace` says how Spark is to run it."""
+        kinds = [spark_types(leaf.rows.schema) for leaf in leaves]
+        said = [kind.said for kind in kinds]
+        key = (
+            text,
+            tuple(names),
+            pace,
+            tuple((leaf.view, leaf.is_to_add_up) for leaf in leaves),
+            tuple(said),
+        )
+        if key not in self._plans:
+            self._plans[key] = self._planned(text, leaves, said, names)
+            if len(self._plans) > MOST_KEPT:
+                self._plans.popitem(last=False)
+        self._plans.move_to_end(key)
+        kept = self._plans[key]
+        if kept is None:
+            return None
+        with (
+            tempfile.NamedTemporaryFile(prefix="headwater-") as given,
+            tempfile.NamedTemporaryFile(prefix="headwater-") as made,
+        ):
+            for leaf, kind in zip(leaves, kinds, strict=True):
+                with pa.ipc.new_stream(given, kind.arrow) as stream:
+                    # Spark drops every row after an empty chunk.
+                    stream.write_table(leaf.rows.cast(kind.arrow).combine_chunks(), max_chunksize=BATCH_ROWS)
+            given.flush()
+            kept.plan.run(given.name, made.name)
+            found = pa.ipc.open_stream(pa.py_buffer(Path(made.name).read_bytes())).read_all()
+        return found.cast(kept.found).combine_chunks()
+
+    def _planned(
+        self, text: str, leaves: Sequence[Leaf], said: Sequence[str], names: Sequence[str]
+    ) -> _Kept | None:
+        made = _compiled(self.spark._jvm)
+        if made is None or self.spark.sparkContext._encryption_enabled:
+            return None
+        self.made += 1
+        plan: Any = made.newInstance().on(self.spark._jsparkSession)
+        for leaf, columns in zip(leaves, said, strict=True):
+            if not leaf.is_to_add_up:
+                plan.leaf(f"`{leaf.view}`", columns)
+                continue
+            name = f"{leaf.view}__weighted"
+            plan.leaf(f"`{name}`", columns)
+            all_of_them = exp.select("*").from_(exp.to_table(f"`{name}`", dialect="spark"))
+            plan.view(f"`{leaf.view}`", to_text(bag(all_of_them, leaf.rows.column_names[:-1])))
+        if not plan.plan(text, list(names)):
+            return None
+        return _Kept(plan, to_arrow_schema(StructType.fromJson(json.loads(plan.columns()))))
+
+
+@lru_cache(maxsize=1)
+def _compiled(machine: Any) -> Any | None:
+    """The class in Java; None if it does not fit this version of Spark, so that every statement is planned anew."""
+    compiler = machine.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(machine.java.lang.Thread.currentThread().getContextClassLoader())
+    try:
+        compiler.cook(_SOURCE.read_text(encoding="utf-8"))
+    except Py4JJavaError as error:
+        _LOG.warning("plans are not kept: %s", error.java_exception)
+        return None
+    return compiler.getClassLoader().loadClass("headwater.KeptPlan")
