@@ -31,8 +31,14 @@ _BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 _REUSE = "spark.sql.exchange.reuse"
 """Whether Spark runs equal parts of a plan once; a plan that is kept has none that point to another."""
 
-IN_MEMORY = {_BROADCAST: "-1", _REUSE: "false"}
-IN_FILES = {_BROADCAST: "64m", _REUSE: "true"}
+_IN_A_MAP = "spark.sql.execution.useObjectHashAggregateExec"
+_MOST_GROUPS = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
+"""Lists and the like are collected in a map of all groups. Beyond so many groups, 128 unless told, Spark begins to sort
+in the middle, and puts what it has by then together with the rest: a floating sum beside a list then has other bits than
+the same group computed with fewer others. So few rows are never sorted, and many always: either way in their order."""
+
+IN_MEMORY = {_BROADCAST: "-1", _REUSE: "false", _IN_A_MAP: "true", _MOST_GROUPS: str(2**31 - 1)}
+IN_FILES = {_BROADCAST: "64m", _REUSE: "true", _IN_A_MAP: "false"}
 
 
 @dataclass

@@ -78,8 +78,9 @@ def _groups(
     """The aggregate over weighted rows of the touched groups, each result row with one weight."""
     assert block.group is not None
     rows, inputs = all_terms(terms)
-    columns = [item.name for item in block.cores[0].items]
     keys = block.group.keys
+    # The keys first: rows that are to be grouped in this order need no other.
+    columns = [*keys, *[item.name for item in block.cores[0].items if item.name not in keys]]
     if touched is not None and keys:
         match = [exp.NullSafeEQ(this=exp.column(k, "w"), expression=exp.column(k, "t")) for k in keys]
         weighted = exp.select("w.*").from_(rows.subquery("w"))
