@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,9 +49,9 @@ class ChangeSet:
         """True if all of it is in memory."""
         return all(isinstance(part, Rows) for part in self.parts)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows, in pieces of bounded size, with the weight as int8 in the last column."""
-        wanted = weighted_schema(self.schema)
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows, in pieces of bounded size, with the weight as int8 in the last column; some columns, or all."""
+        wanted = _weighted(self.schema, names)
         for part in self.parts:
             if isinstance(part, Rows):
                 table = part.table.select(wanted.names).cast(wanted)
@@ -61,14 +61,19 @@ class ChangeSet:
                 for batch in pq.ParquetFile(path).iter_batches(BATCH_ROWS, columns=wanted.names):
                     yield _typed(batch, wanted, negated=part.negated)
 
-    def table(self) -> pa.Table:
-        """All rows at once; only for change sets known to be small."""
-        return pa.Table.from_batches(self.batches(), weighted_schema(self.schema)).combine_chunks()
+    def table(self, names: Sequence[str] | None = None) -> pa.Table:
+        """All rows at once, some columns or all; only for change sets known to be small."""
+        return pa.Table.from_batches(self.batches(names), _weighted(self.schema, names)).combine_chunks()
 
 
 def weighted_schema(schema: Schema) -> pa.Schema:
     """The Arrow schema of a relation's weighted rows."""
     return arrow_schema(schema).append(pa.field(WEIGHT, pa.int8()))
+
+
+def _weighted(schema: Schema, names: Sequence[str] | None) -> pa.Schema:
+    whole = weighted_schema(schema)
+    return whole if names is None else pa.schema([whole.field(name) for name in (*names, WEIGHT)])
 
 
 def _typed(batch: pa.RecordBatch, wanted: pa.Schema, *, negated: bool) -> pa.RecordBatch:

@@ -7,7 +7,7 @@ memory, or from one column of a file.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,9 @@ from headwater.tables.state import State
 
 LOCAL_ROWS = 5_000
 """A State up to so many rows is handed to Spark as it is; a larger one is cut or read by Spark."""
+
+MOST_IN_MEMORY, MOST_BYTES = 500_000, 64 << 20
+"""Up to so many rows and bytes, all inputs together, a statement is run from memory; Java holds each row once more."""
 
 MOST_CUT = 500_000
 """A slice of more rows than this is left to Spark."""
@@ -87,7 +90,8 @@ class Inputs:
     def leaves(self) -> list[Leaf] | None:
         """All of them, in the order they were made; None if some are not in memory, or many."""
         found = [made for made in self._made.values() if isinstance(made, Leaf)]
-        are_few = all(leaf.rows.num_rows <= SMALL_ROWS for leaf in found)
+        rows, size = sum(leaf.rows.num_rows for leaf in found), sum(leaf.rows.nbytes for leaf in found)
+        are_few = rows <= MOST_IN_MEMORY and size <= MOST_BYTES
         return found if are_few and len(found) == len(self._made) else None
 
     def make(self, wanted: Input) -> None:
@@ -136,13 +140,15 @@ class Inputs:
                 made = self.results[wanted.relation]
                 if isinstance(made, pa.Table):
                     return Leaf(wanted.view, made)
+                if _are_few((made,)):
+                    pieces = [pq.read_table(path, partitioning=None) for path in made.paths]
+                    return Leaf(wanted.view, pa.concat_tables(pieces))
                 self._files[wanted.view] = _InFiles((made,), {})
                 return self.spark.read.parquet(*map(str, made.paths))
             case Version.CHANGE:
                 return self._change(wanted)
             case Version.NOW:
-                state = self.before.new[wanted.relation]
-                return bag_of(self.spark, state.relation, state, {name: name for name in state.schema.names})
+                return self._now(wanted)
             case Version.NEW:
                 state = self.before.new[wanted.relation]
             case _:
@@ -158,12 +164,24 @@ class Inputs:
             return Leaf(wanted.view, counted(rows))
         return Leaf(wanted.view, rows, is_to_add_up=wanted.is_bag)
 
+    def _now(self, wanted: Input) -> Leaf | DataFrame:
+        """What is true of a relation after the batch, under the names it was declared with."""
+        state, names = self.before.new[wanted.relation], self.before.new[wanted.relation].schema.names
+        if state.rows > LOCAL_ROWS or not names:
+            return bag_of(self.spark, state.relation, state, {name: name for name in names})
+        rows = slices.whole(state, names)
+        return (
+            Leaf(wanted.view, counted(rows))
+            if can_count(rows)
+            else Leaf(wanted.view, rows, is_to_add_up=True)
+        )
+
     def _change(self, wanted: Input) -> Leaf | DataFrame:
         changes = self.before.changes[wanted.relation]
         stored = stored_names(changes.schema, wanted.columns)
         names = [*wanted.columns, WEIGHT]
-        if changes.is_small:
-            return Leaf(wanted.view, changes.table().select([*stored, WEIGHT]).rename_columns(names))
+        if _are_few(changes.parts):
+            return Leaf(wanted.view, changes.table(stored).rename_columns(names))
         self._files[wanted.view] = _InFiles(changes.parts, dict(zip(wanted.columns, stored, strict=True)))
         return frame_of(self.spark, changes).select(*stored, WEIGHT).toDF(*names)
 
@@ -195,6 +213,13 @@ class Inputs:
             return made.rows.column(restriction.by_column)
         files = self._files.get(restriction.by)
         return None if files is None else files.values(restriction.by_column)
+
+
+def _are_few(parts: Sequence[Rows | Files]) -> bool:
+    """True if rows are worth to be read into memory; those that are there already stay there."""
+    files = [part for part in parts if isinstance(part, Files)]
+    size = sum(path.stat().st_size for part in files for path in part.paths)
+    return sum(part.count for part in files) <= MOST_IN_MEMORY and size <= MOST_BYTES
 
 
 def stored_names(schema: Schema, columns: tuple[str, ...]) -> list[str]:
