@@ -83,7 +83,7 @@ def open_script(
         closing.callback(progress.close)
         folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
         _refuse_edit_of_the_first(progress, text)
-        former = former_program(progress, engine, hidden) if progress.text("script") != text else None
+        former = _former(progress, engine, hidden) if progress.text("script") not in (None, text) else None
         if progress.text("script") is None:
             progress.keep_texts(said)  # before anything is made at the source, so that drop can find it
         pipeline = _resumed(program, engine, progress, listener, closing)
@@ -93,6 +93,11 @@ def open_script(
         progress.keep_texts(dict(said) | _destinations(program))
         pipeline.closing = closing.pop_all()
         return pipeline
+
+
+def _former(progress: Progress, engine: Engine, hidden: Hidden) -> Program | None:
+    """What was said before. It is compiled aside: a function of the same name may have been another one then."""
+    return former_program(progress, replace(engine, spark=borrowed_session(engine.spark)), hidden)
 
 
 def with_name(program: Program, name: str) -> Program:

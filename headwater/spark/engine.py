@@ -1,7 +1,7 @@
 """Runs change plans: makes the views a statement reads, runs its text, keeps its result.
 
-What statements read is made in `inputs`. A few rows travel as Arrow through the driver; large things stay in Parquet,
-read and written by Spark.
+What statements read is made in `inputs`. What fits into memory is run there by a plan that is kept; large things stay in
+Parquet, read and written by Spark.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from headwater.changes.change_set import ChangeSet, Files
 from headwater.incremental.change_plan import ChangePlan, Guard, Statement
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
-from headwater.spark.frames import bag_of, frame_of, register, weighted
-from headwater.spark.inputs import Before, Inputs
+from headwater.spark.frames import bag_of, frame_of, plain, register, weighted
+from headwater.spark.inputs import MOST_BYTES, Before, Inputs, size_in_java
 from headwater.spark.kept import KeptPlans, Leaf
 from headwater.spark.local_rows import local_frame
 from headwater.spark.pace import Pace
@@ -104,6 +104,8 @@ class Engine:
     def add_function(self, name: str, function: Callable[..., Any], kind: str) -> None:
         """Let SQL call a Python function that takes Arrow arrays and gives one of a type."""
         add_function(self.spark, name, function, kind)
+        # A plan holds the functions that it calls.
+        self.kept.forget()
 
     def query(self, text: str, views: Mapping[str, State]) -> DataFrame:
         """A plain query over the rows that are true in the given States."""
@@ -119,10 +121,11 @@ class Engine:
 
     def few_rows(self, text: str, leaf: Leaf) -> pa.Table:
         """What a query over some rows in memory gives."""
-        made = self._kept(text, [leaf], ())
+        made = self._kept(text, [leaf], ()) if size_in_java(leaf.rows) <= MOST_BYTES else None
         if made is not None:
-            return made
-        self.register(leaf.view, local_frame(self.spark, leaf.rows))
+            return made.combine_chunks()
+        frame = local_frame(self.spark, leaf.rows)
+        self.register(leaf.view, plain(leaf.view, frame) if leaf.is_to_add_up else frame)
         return self.spark.sql(text).toArrow().combine_chunks()
 
     def _kept(self, text: str, leaves: Sequence[Leaf], names: Sequence[str]) -> pa.Table | None:
@@ -145,7 +148,17 @@ class Engine:
             self.pace.suit(None)
             return self.saved(self._frame(statement, inputs, called))
         made = self._kept(self._text(statement), leaves, called)
-        return made if made is not None else self._frame(statement, inputs, called).toArrow().combine_chunks()
+        if made is None:
+            made = self._frame(statement, inputs, called).toArrow()
+        # What only the next statement reads may be more than what is kept to the end of the step.
+        few = made.num_rows <= SMALL_ROWS or (names is None and size_in_java(made) <= MOST_BYTES)
+        return made.combine_chunks() if few else self._in_file(made)
+
+    def _in_file(self, rows: pa.Table) -> Files:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"result-{next(self._numbers)}.parquet"
+        pq.write_table(rows, path, compression="zstd")
+        return Files((path,), rows.num_rows)
 
     def statement(self, statement: Statement, before: Before) -> DataFrame:
         """What a statement that needs no other one's result would find; for others to go on with."""

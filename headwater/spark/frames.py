@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -121,9 +121,16 @@ def _called(rows: DataFrame, columns: Mapping[str, str]) -> DataFrame:
 
 def plain(view: str, rows: DataFrame) -> DataFrame:
     """Weighted rows, each as often as it is there; `view` is what they are called by meanwhile."""
-    register(f"{view}__weighted", rows)
-    all_of_them = exp.select("*").from_(exp.to_table(quoted(f"{view}__weighted"), dialect="spark"))
-    return rows.sparkSession.sql(to_text(bag(all_of_them, rows.columns[:-1])))
+    name, adding_up = added_up(view, rows.columns[:-1])
+    register(name, rows)
+    return rows.sparkSession.sql(adding_up)
+
+
+def added_up(view: str, names: Sequence[str]) -> tuple[str, str]:
+    """What the weighted rows of a view are called, and the text that gives each of them as often as it is there."""
+    name = f"{view}__weighted"
+    all_of_them = exp.select("*").from_(exp.to_table(quoted(name), dialect="spark"))
+    return name, to_text(bag(all_of_them, names))
 
 
 def register(view: str, frame: DataFrame) -> None:

@@ -1,6 +1,6 @@
 """What a statement reads: slices of State cut by Arrow where keys are known, and all the rest as Spark reads it.
 
-A few rows go to Spark from memory, more of them through a file. Keys come from whatever was made before: from rows in
+What fits into memory goes to Spark from there, more of it through files. Keys come from whatever was made before: from rows in
 memory, or from one column of a file.
 """
 
@@ -30,8 +30,8 @@ from headwater.tables.state import State
 LOCAL_ROWS = 5_000
 """A State up to so many rows is handed to Spark as it is; a larger one is cut or read by Spark."""
 
-MOST_IN_MEMORY, MOST_BYTES = 500_000, 64 << 20
-"""Up to so many rows and bytes, all inputs together, a statement is run from memory; Java holds each row once more."""
+MOST_BYTES = 128 << 20
+"""Up to so many bytes of Java's heap, all inputs together, a statement is run from memory."""
 
 MOST_CUT = 500_000
 """A slice of more rows than this is left to Spark."""
@@ -90,8 +90,7 @@ class Inputs:
     def leaves(self) -> list[Leaf] | None:
         """All of them, in the order they were made; None if some are not in memory, or many."""
         found = [made for made in self._made.values() if isinstance(made, Leaf)]
-        rows, size = sum(leaf.rows.num_rows for leaf in found), sum(leaf.rows.nbytes for leaf in found)
-        are_few = rows <= MOST_IN_MEMORY and size <= MOST_BYTES
+        are_few = sum(size_in_java(leaf.rows) for leaf in found) <= MOST_BYTES
         return found if are_few and len(found) == len(self._made) else None
 
     def make(self, wanted: Input) -> None:
@@ -140,9 +139,6 @@ class Inputs:
                 made = self.results[wanted.relation]
                 if isinstance(made, pa.Table):
                     return Leaf(wanted.view, made)
-                if _are_few((made,)):
-                    pieces = [pq.read_table(path, partitioning=None) for path in made.paths]
-                    return Leaf(wanted.view, pa.concat_tables(pieces))
                 self._files[wanted.view] = _InFiles((made,), {})
                 return self.spark.read.parquet(*map(str, made.paths))
             case Version.CHANGE:
@@ -160,28 +156,21 @@ class Inputs:
         rows = self._state(state, wanted)
         if not isinstance(rows, pa.Table):
             return plain(wanted.view, rows) if wanted.is_bag else rows
-        if wanted.is_bag and can_count(rows):
-            return Leaf(wanted.view, counted(rows))
-        return Leaf(wanted.view, rows, is_to_add_up=wanted.is_bag)
+        return _bag(wanted, rows) if wanted.is_bag else Leaf(wanted.view, rows)
 
     def _now(self, wanted: Input) -> Leaf | DataFrame:
         """What is true of a relation after the batch, under the names it was declared with."""
         state, names = self.before.new[wanted.relation], self.before.new[wanted.relation].schema.names
         if state.rows > LOCAL_ROWS or not names:
             return bag_of(self.spark, state.relation, state, {name: name for name in names})
-        rows = slices.whole(state, names)
-        return (
-            Leaf(wanted.view, counted(rows))
-            if can_count(rows)
-            else Leaf(wanted.view, rows, is_to_add_up=True)
-        )
+        return _bag(wanted, slices.whole(state, names))
 
     def _change(self, wanted: Input) -> Leaf | DataFrame:
         changes = self.before.changes[wanted.relation]
         stored = stored_names(changes.schema, wanted.columns)
         names = [*wanted.columns, WEIGHT]
-        if _are_few(changes.parts):
-            return Leaf(wanted.view, changes.table(stored).rename_columns(names))
+        if (rows := _read(changes, stored)) is not None:
+            return Leaf(wanted.view, rows.rename_columns(names))
         self._files[wanted.view] = _InFiles(changes.parts, dict(zip(wanted.columns, stored, strict=True)))
         return frame_of(self.spark, changes).select(*stored, WEIGHT).toDF(*names)
 
@@ -215,11 +204,30 @@ class Inputs:
         return None if files is None else files.values(restriction.by_column)
 
 
-def _are_few(parts: Sequence[Rows | Files]) -> bool:
-    """True if rows are worth to be read into memory; those that are there already stay there."""
-    files = [part for part in parts if isinstance(part, Files)]
-    size = sum(path.stat().st_size for part in files for path in part.paths)
-    return sum(part.count for part in files) <= MOST_IN_MEMORY and size <= MOST_BYTES
+def _bag(wanted: Input, rows: pa.Table) -> Leaf:
+    """Weighted rows as often as they are there; by Arrow where that is the same as in Spark."""
+    if can_count(rows):
+        return Leaf(wanted.view, counted(rows))
+    return Leaf(wanted.view, rows, is_to_add_up=True)
+
+
+def size_in_java(rows: pa.Table) -> int:
+    """About how many bytes rows take in Java, where every value has eight, and texts have their own besides."""
+    return int(rows.nbytes + rows.num_rows * 8 * (rows.num_columns + 2))
+
+
+def _read(changes: ChangeSet, names: Sequence[str]) -> pa.Table | None:
+    """Some columns of a change; None if that is too much for memory."""
+    if changes.is_small:
+        return changes.table(names)
+    taken: list[pa.RecordBatch] = []
+    size = 0
+    for batch in changes.batches(names):
+        taken.append(batch)
+        size += size_in_java(pa.Table.from_batches([batch]))
+        if size > MOST_BYTES:
+            return None
+    return pa.Table.from_batches(taken) if taken else changes.table(names)
 
 
 def stored_names(schema: Schema, columns: tuple[str, ...]) -> list[str]:

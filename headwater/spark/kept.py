@@ -21,14 +21,15 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
-from sqlglot import exp
 
-from headwater.incremental.weights import bag
+from headwater.spark.frames import added_up, quoted
 from headwater.spark.local_rows import BATCH_ROWS, spark_types
-from headwater.spark.text import to_text
 
 MOST_KEPT = 500
 """So many plans are kept, those that were used last; a plan is some hundred kilobytes of Java's heap."""
+
+MOST_READ = 8 << 20
+"""Up to so many bytes of what a plan has found are read into memory."""
 
 _SOURCE = Path(__file__).parent / "java" / "KeptPlan.java"
 _LOG = logging.getLogger(__name__)
@@ -59,10 +60,16 @@ class KeptPlans:
     spark: SparkSession
     made: int = 0
     """How often Spark had to plan."""
+    is_running: bool = False
+    """True while Java is at work on one of them."""
     _plans: OrderedDict[tuple[object, ...], _Kept | None] = field(default_factory=OrderedDict)
 
     def __len__(self) -> int:
         return len(self._plans)
+
+    def forget(self) -> None:
+        """Plan everything anew."""
+        self._plans.clear()
 
     def run(self, text: str, leaves: Sequence[Leaf], *, names: Sequence[str], pace: str) -> pa.Table | None:
         """What a statement finds in these rows; None if it cannot be kept. `pace` says how Spark is to run it."""
@@ -92,9 +99,16 @@ class KeptPlans:
                     # Spark drops every row after an empty chunk.
                     stream.write_table(leaf.rows.cast(kind.arrow).combine_chunks(), max_chunksize=BATCH_ROWS)
             given.flush()
-            kept.plan.run(given.name, made.name)
-            found = pa.ipc.open_stream(pa.py_buffer(Path(made.name).read_bytes())).read_all()
-        return found.cast(kept.found).combine_chunks()
+            self.is_running = True
+            try:
+                kept.plan.run(given.name, made.name)
+            except BaseException:
+                # Who interrupts this would leave Java at work.
+                kept.plan.stop()
+                raise
+            finally:
+                self.is_running = False
+            return _found(Path(made.name)).cast(kept.found)
 
     def _planned(
         self, text: str, leaves: Sequence[Leaf], said: Sequence[str], names: Sequence[str]
@@ -106,15 +120,21 @@ class KeptPlans:
         plan: Any = made.newInstance().on(self.spark._jsparkSession)
         for leaf, columns in zip(leaves, said, strict=True):
             if not leaf.is_to_add_up:
-                plan.leaf(f"`{leaf.view}`", columns)
+                plan.leaf(quoted(leaf.view), columns)
                 continue
-            name = f"{leaf.view}__weighted"
-            plan.leaf(f"`{name}`", columns)
-            all_of_them = exp.select("*").from_(exp.to_table(f"`{name}`", dialect="spark"))
-            plan.view(f"`{leaf.view}`", to_text(bag(all_of_them, leaf.rows.column_names[:-1])))
+            weighted, adding_up = added_up(leaf.view, leaf.rows.column_names[:-1])
+            plan.leaf(quoted(weighted), columns)
+            plan.view(quoted(leaf.view), adding_up)
         if not plan.plan(text, list(names)):
             return None
         return _Kept(plan, to_arrow_schema(StructType.fromJson(json.loads(plan.columns()))))
+
+
+def _found(path: Path) -> pa.Table:
+    """The rows in a file of Arrow; many of them are left in the file, which lives as long as they do."""
+    if path.stat().st_size <= MOST_READ:
+        return pa.ipc.open_stream(pa.py_buffer(path.read_bytes())).read_all()
+    return pa.ipc.open_stream(pa.memory_map(str(path))).read_all()
 
 
 @lru_cache(maxsize=1)

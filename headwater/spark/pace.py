@@ -37,8 +37,10 @@ _MOST_GROUPS = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
 in the middle, and puts what it has by then together with the rest: a floating sum beside a list then has other bits than
 the same group computed with fewer others. So few rows are never sorted, and many always: either way in their order."""
 
-IN_MEMORY = {_BROADCAST: "-1", _REUSE: "false", _IN_A_MAP: "true", _MOST_GROUPS: str(2**31 - 1)}
-IN_FILES = {_BROADCAST: "64m", _REUSE: "true", _IN_A_MAP: "false"}
+IN_MEMORY = {_BROADCAST: "-1", _REUSE: "false"}
+IN_FILES = {_BROADCAST: "64m", _REUSE: "true"}
+FEW = {_CONSTRAINTS: "false", _IN_A_MAP: "true", _MOST_GROUPS: str(2**31 - 1)}
+MANY = {_CONSTRAINTS: "true", _IN_A_MAP: "false"}
 
 
 @dataclass
@@ -53,11 +55,11 @@ class Pace:
     def suit(self, rows: int | None) -> None:
         """Let the statements that follow run as suits so many rows in memory, or, with None, any number in files."""
         if rows is not None and rows <= FEW_ROWS:
-            self._tell(AS_IT_STANDS | IN_MEMORY | {_CONSTRAINTS: "false"})
+            self._tell(AS_IT_STANDS | IN_MEMORY | FEW)
         elif rows is not None:
-            self._tell(GENERATED | IN_MEMORY | {_CONSTRAINTS: "true"})
+            self._tell(GENERATED | IN_MEMORY | MANY)
         else:
-            self._tell(GENERATED | IN_FILES | {_CONSTRAINTS: "true"})
+            self._tell(GENERATED | IN_FILES | MANY)
 
     def of(self, rows: int) -> str:
         """How a statement over so many rows in memory is run, in a word."""

@@ -78,6 +78,18 @@ def test_what_a_function_raises_is_told_and_nothing_is_lost(tmp_path: Path, stor
         assert sorted(map(tuple, hw.table("v").collect())) == [(1, "ab"), (3, "&lt;b&gt;")]
 
 
+@pytest.mark.jvm
+def test_a_function_that_is_replaced_is_the_one_that_is_called(tmp_path: Path, store: ValuesStore) -> None:
+    view = "CREATE VIEW v AS SELECT id, f(word) AS word FROM words WHERE word IS NOT NULL"
+    made = "FUNCTION f AS '{}' LANGUAGE PYTHON RETURNS STRING DETERMINISTIC;"
+    with headwater.open(tmp_path / "functions") as hw:
+        hw.sql(f"{TABLE} CREATE {made.format('html.escape')} {view}")
+        hw.run(once=True)
+        hw.sql(f"DROP VIEW v; CREATE OR REPLACE {made.format('html.unescape')} {view}")
+        hw.run(once=True)
+        assert sorted(map(tuple, hw.table("v").collect())) == [(1, "ab"), (3, "<b>")]
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [

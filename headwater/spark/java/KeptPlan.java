@@ -2,11 +2,16 @@ package headwater;
 
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.Dependency;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.TaskContext$;
 import org.apache.spark.TaskContextImpl;
 import org.apache.spark.executor.TaskMetrics;
@@ -21,6 +26,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.classic.SparkSession$;
 import org.apache.spark.sql.execution.CoalesceExec;
 import org.apache.spark.sql.execution.LocalTableScanExec;
 import org.apache.spark.sql.execution.LogicalRDD;
@@ -72,11 +78,14 @@ public final class KeptPlan {
     private StructType result;
     private boolean isOneTask = true;
     private boolean hasConstants = false;
+    private volatile TaskContextImpl task;
 
     /** The session it is planned and run in. */
     public KeptPlan on(Object session) {
         this.session = (SparkSession) session;
         this.zone = this.session.sessionState().conf().sessionLocalTimeZone();
+        // Whoever asks has asked in this session before; projections and nodes are made for the one that is active.
+        SparkSession.setActiveSession(this.session);
         return this;
     }
 
@@ -113,7 +122,7 @@ public final class KeptPlan {
 
     /** See what a plan is made of: it can be kept if its rows come from our leaves, or stand in its text. */
     private boolean look(SparkPlan node) {
-        if (node instanceof ShuffleExchangeExec || node.getClass().getName().contains(".execution.python.")) {
+        if (node.getClass().getName().contains(".execution.python.")) {
             this.isOneTask = false;
         }
         List below = CollectionConverters.asJava(node.children());
@@ -138,23 +147,35 @@ public final class KeptPlan {
     }
 
     /** Run it over the rows in a file, one stream of Arrow for each leaf, and write what it finds to another. */
-    public void run(String from, String to) throws Exception {
+    public synchronized void run(String from, String to) throws IOException {
+        Option before = SparkSession$.MODULE$.getActiveSession();
         SparkSession.setActiveSession(this.session);
-        List given = new ArrayList();
         FileInputStream file = new FileInputStream(from);
         try {
+            List given = new ArrayList();
             for (int leaf = 0; leaf < this.schemas.size(); leaf++) {
                 given.add(rows(read(file, leaf)));
             }
+            // Nodes keep what they once ran. Above an exchanged leaf all are new, above rows of the text they are not.
+            SparkPlan fresh = this.hasConstants ? (SparkPlan) this.plan.clone() : this.plan;
+            SparkPlan filled = (SparkPlan) fresh.transformUp(new Exchange(this, given));
+            SQLExecution$.MODULE$.withSQLConfPropagated(this.session, new Run(this, filled, to));
         } finally {
             file.close();
+            if (before.isDefined()) {
+                SparkSession.setActiveSession((org.apache.spark.sql.SparkSession) before.get());
+            } else {
+                SparkSession.clearActiveSession();
+            }
         }
-        // Nodes keep what they once ran. Above an exchanged leaf all of them are new, above rows of the text they are not.
-        SparkPlan fresh = this.hasConstants ? (SparkPlan) this.plan.clone() : this.plan;
-        SparkPlan filled = (SparkPlan) fresh.transformUp(new Exchange(this, given));
-        List found = (List) SQLExecution$.MODULE$.withSQLConfPropagated(
-            this.session, new Found(filled, this.isOneTask));
-        write(found, to);
+    }
+
+    /** Let a run that is under way end soon, with an error; for one who no longer waits for it. */
+    public void stop() {
+        TaskContextImpl running = this.task;
+        if (running != null) {
+            running.markInterrupted("nobody waits for it");
+        }
     }
 
     private List read(FileInputStream file, int leaf) {
@@ -169,17 +190,65 @@ public final class KeptPlan {
         return rows;
     }
 
-    private void write(List found, String to) throws Exception {
+    private void write(SparkPlan filled, String to) throws IOException {
         FileOutputStream file = new FileOutputStream(to);
         try {
             ArrowBatchStreamWriter stream = new ArrowBatchStreamWriter(this.result, file, this.zone, true, false);
-            stream.writeBatches(ArrowConverters$.MODULE$.toBatchIterator(
-                CollectionConverters.asScala(found.iterator()), this.result, BATCH_ROWS, this.zone, true, false,
-                null));
+            RDD rows = this.isOneTask ? filled.execute() : null;
+            if (rows == null || isShuffled(rows)) {
+                List found = Arrays.asList(filled.executeCollect());
+                add(CollectionConverters.asScala(found.iterator()), stream, null);
+            } else {
+                for (int partition = 0; partition < rows.partitions().length; partition++) {
+                    addHere(rows, partition, stream);
+                }
+            }
             stream.end();
         } finally {
             file.close();
         }
+    }
+
+    private void add(Iterator rows, ArrowBatchStreamWriter stream, TaskContext task) {
+        stream.writeBatches(ArrowConverters$.MODULE$.toBatchIterator(
+            rows, this.result, BATCH_ROWS, this.zone, true, false, task));
+    }
+
+    /** Compute a partition on this thread, with what Spark gives to a task. */
+    private void addHere(RDD rows, int partition, ArrowBatchStreamWriter stream) {
+        long number = TASKS.decrementAndGet();
+        SparkEnv spark = SparkEnv.get();
+        TaskMemoryManager memory = new TaskMemoryManager(spark.memoryManager(), number);
+        this.task = new TaskContextImpl(
+            -1, 0, partition, number, 0, 1, memory, rows.context().getLocalProperties(), spark.metricsSystem(),
+            new TaskMetrics(), 1, Map$.MODULE$.empty());
+        try {
+            TaskContext$.MODULE$.setTaskContext(this.task);
+            spark.blockManager().registerTask(number);
+            add(rows.iterator(rows.partitions()[partition], this.task), stream, this.task);
+            this.task.markTaskCompleted(Option.empty());
+        } catch (Throwable problem) {
+            this.task.markTaskFailed(problem);
+            this.task.markTaskCompleted(new Some(problem));
+            throw problem;
+        } finally {
+            this.task = null;
+            spark.blockManager().releaseAllLocksForTask(number);
+            memory.cleanUpAllAllocatedMemory();
+            TaskContext$.MODULE$.unset();
+        }
+    }
+
+    /** True if some of the rows would have to be shuffled first: only Spark's scheduler does that. */
+    private static boolean isShuffled(RDD rows) {
+        List needed = CollectionConverters.asJava(rows.dependencies());
+        for (int at = 0; at < needed.size(); at++) {
+            Dependency one = (Dependency) needed.get(at);
+            if (one instanceof ShuffleDependency || isShuffled(one.rdd())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Rows on one partition, also if there are none: a sum over nothing has its row. */
@@ -235,54 +304,25 @@ public final class KeptPlan {
         }
     }
 
-    /** The rows that a plan finds. */
-    private static final class Found extends AbstractFunction0 {
-        private final SparkPlan plan;
-        private final boolean isOneTask;
+    /** Runs a plan whose leaves have rows. */
+    private static final class Run extends AbstractFunction0 {
+        private final KeptPlan kept;
+        private final SparkPlan filled;
+        private final String to;
 
-        Found(SparkPlan plan, boolean isOneTask) {
-            this.plan = plan;
-            this.isOneTask = isOneTask;
+        Run(KeptPlan kept, SparkPlan filled, String to) {
+            this.kept = kept;
+            this.filled = filled;
+            this.to = to;
         }
 
         public Object apply() {
-            return this.isOneTask ? here() : Arrays.asList(this.plan.executeCollect());
-        }
-
-        /** Run the plan on this thread, partition by partition, with what Spark gives to a task. */
-        private List here() {
-            RDD rows = this.plan.execute();
-            List found = new ArrayList();
-            for (int partition = 0; partition < rows.partitions().length; partition++) {
-                add(rows, partition, found);
-            }
-            return found;
-        }
-
-        private void add(RDD rows, int partition, List found) {
-            long number = TASKS.decrementAndGet();
-            SparkEnv spark = SparkEnv.get();
-            TaskMemoryManager memory = new TaskMemoryManager(spark.memoryManager(), number);
-            TaskContextImpl task = new TaskContextImpl(
-                -1, 0, partition, number, 0, 1, memory, rows.context().getLocalProperties(), spark.metricsSystem(),
-                new TaskMetrics(), 1, Map$.MODULE$.empty());
-            TaskContext$.MODULE$.setTaskContext(task);
-            spark.blockManager().registerTask(number);
             try {
-                Iterator here = rows.iterator(rows.partitions()[partition], task);
-                while (here.hasNext()) {
-                    found.add(((InternalRow) here.next()).copy());
-                }
-                task.markTaskCompleted(Option.empty());
-            } catch (Throwable problem) {
-                task.markTaskFailed(problem);
-                task.markTaskCompleted(new Some(problem));
-                throw problem;
-            } finally {
-                spark.blockManager().releaseAllLocksForTask(number);
-                memory.cleanUpAllAllocatedMemory();
-                TaskContext$.MODULE$.unset();
+                this.kept.write(this.filled, this.to);
+            } catch (IOException problem) {
+                throw new UncheckedIOException(problem);
             }
+            return null;
         }
     }
 }
