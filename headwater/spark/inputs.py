@@ -1,7 +1,7 @@
 """What a statement reads: slices of State cut by Arrow where keys are known, and all the rest as Spark reads it.
 
-What fits into memory goes to Spark from there, more of it through files. Keys come from whatever was made before: from rows in
-memory, or from one column of a file.
+What fits into memory goes to Spark from there, more of it through files. Keys come from whatever was made before: from
+rows in memory, or from one column of a file.
 """
 
 from __future__ import annotations
