@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
@@ -121,6 +124,26 @@ def test_an_error_in_a_row_is_told_and_the_next_rows_are_found(spark: SparkSessi
     found = plans.run(text, [Leaf("t", rows(("x", 1)))], names=(), pace="")
     assert found is not None
     assert found.num_rows == 0
+
+
+def test_a_run_that_nobody_waits_for_ends(spark: SparkSession) -> None:
+    plans, many = KeptPlans(spark), rows(*[("x", n) for n in range(3000)])
+    text = "SELECT COUNT(*) AS c FROM a CROSS JOIN b CROSS JOIN a AS c WHERE a.n + b.n + c.n < 0"
+    ended: list[str] = []
+
+    def work() -> None:
+        try:
+            plans.run(text, [Leaf("a", many), Leaf("b", many)], names=(), pace="")
+        except Exception as problem:  # noqa: BLE001  # whatever it is, the test looks at it
+            ended.append(str(problem))
+
+    worker, deadline = threading.Thread(target=work), time.monotonic() + 60
+    worker.start()
+    while worker.is_alive():
+        assert time.monotonic() < deadline
+        plans.stop()
+        worker.join(0.1)
+    assert "TaskKilledException" in ended[0]
 
 
 def test_other_types_make_another_plan(spark: SparkSession) -> None:

@@ -26,7 +26,7 @@ from headwater.spark.frames import added_up, quoted
 from headwater.spark.local_rows import BATCH_ROWS, spark_types
 
 MOST_KEPT = 500
-"""So many plans are kept, those that were used last; a plan is some hundred kilobytes of Java's heap."""
+"""So many plans are kept in Java's heap, those that were used last. The limit is not measured."""
 
 MOST_READ = 8 << 20
 """Up to so many bytes of what a plan has found are read into memory."""
@@ -60,12 +60,22 @@ class KeptPlans:
     spark: SparkSession
     made: int = 0
     """How often Spark had to plan."""
-    is_running: bool = False
-    """True while Java is at work on one of them."""
+    _running: _Kept | None = None
+    """The one that Java is at work on."""
     _plans: OrderedDict[tuple[object, ...], _Kept | None] = field(default_factory=OrderedDict)
 
     def __len__(self) -> int:
         return len(self._plans)
+
+    @property
+    def is_running(self) -> bool:
+        """True while Java is at work on one of them."""
+        return self._running is not None
+
+    def stop(self) -> None:
+        """Let a run that is under way end soon, with an error."""
+        if (running := self._running) is not None:
+            running.plan.stop()
 
     def forget(self) -> None:
         """Plan everything anew."""
@@ -99,15 +109,15 @@ class KeptPlans:
                     # Spark drops every row after an empty chunk.
                     stream.write_table(leaf.rows.cast(kind.arrow).combine_chunks(), max_chunksize=BATCH_ROWS)
             given.flush()
-            self.is_running = True
+            self._running = kept
             try:
                 kept.plan.run(given.name, made.name)
             except BaseException:
                 # Who interrupts this would leave Java at work.
-                kept.plan.stop()
+                self.stop()
                 raise
             finally:
-                self.is_running = False
+                self._running = None
             return _found(Path(made.name)).cast(kept.found)
 
     def _planned(
