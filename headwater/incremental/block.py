@@ -13,6 +13,9 @@ from sqlglot import exp
 from headwater.incremental.tree import Tree
 from headwater.plan.nodes import Item, Opaque, Scan
 
+HIDDEN_KEY = "__hw_key"
+"""Columns whose names begin so hold keys of a group that the query does not show, as they are or as text."""
+
 
 @dataclass(frozen=True)
 class Core:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from headwater.incremental.block import Block, Core, First
+from headwater.incremental.block import HIDDEN_KEY, Block, Core, First
 from headwater.incremental.change_plan import Analyse
+from headwater.incremental.floating import is_floating
 from headwater.incremental.grow import NotLocal, grown, needs_tree
 from headwater.incremental.peel import above, below_projections, bottom, peel, wanted
 from headwater.incremental.rules.sums import measures_of
@@ -37,7 +38,7 @@ from headwater.plan.nodes import (
 )
 from headwater.plan.prune import pruned
 from headwater.plan.push import conjuncts, pushed
-from headwater.schema import Schema
+from headwater.schema import Schema, can_keep
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Cutter:
 
     def cut(self, plan: Plan) -> Block:
         """The block of a plan's result; hidden ones that it needs are stored by then."""
-        return self._block(pushed(plan), self.name)
+        return self._block(pruned(pushed(plan)), self.name)
 
     def _block(self, plan: Plan, name: str) -> Block:
         """The block of a whole plan; blocks it needs are made on the way."""
@@ -82,15 +83,22 @@ class Cutter:
         return Block(name, output(plan), cores)
 
     def _tree(self, name: str, plan: Plan) -> Block:
-        made = self._grown(plan)
+        made = self._grown(plan, is_stored=True)
         if isinstance(made, Tree):
             return Block(name, output(plan), tree=made)
         return Block(name, output(plan), opaque=made)
 
-    def _grown(self, plan: Plan) -> Tree | Opaque:
-        """A plan as a tree that is run on slices, else as a query that is run as it stands."""
+    def _grown(self, plan: Plan, *, is_stored: bool) -> Tree | Opaque:
+        """A plan as a tree that is run on slices, else as a query that is run as it stands.
+
+        Rows that are stored, and show of which slice they are, are taken back as they are; all others are computed again.
+        """
+
+        def is_unsteady(tree: Tree, part: Plan) -> bool:
+            return not (is_stored and tree.way.at) and is_floating(part, self.analyse, _declared)
+
         try:
-            return grown(plan, self.schema_of, self._stored)
+            return grown(plan, self.schema_of, self._stored, is_unsteady)
         except NotLocal as why:
             query = query_of_plan(why.plan, _declared)
             return Opaque(query, output(plan), relations(why.plan), why.reason)
@@ -99,6 +107,8 @@ class Cutter:
         aggregate, _, _ = peel(plan)
         if needs_tree(aggregate.input):
             return self._grouped_tree(name, plan, aggregate)
+        if self._hides_groups(plan, aggregate):
+            return self._above_groups(name, plan)
         asked, group = wanted(aggregate)
         cores = tuple(
             Core(
@@ -115,9 +125,11 @@ class Cutter:
         asked, group = wanted(aggregate)
         rows = Project(aggregate.input, asked or (_ONE,))
         if self._has_inverse(aggregate):
-            made = self._grown(rows)
+            made = self._grown(rows, is_stored=False)
             if isinstance(made, Tree):
                 return self._finished(name, plan, Block(name, (), group=group, tree=made))
+        elif self._hides_groups(plan, aggregate):
+            return self._above_groups(name, plan)
         else:
             try:
                 return Block(name, output(plan), tree=grown(plan, self.schema_of, None))
@@ -130,6 +142,26 @@ class Cutter:
             Item(i.name, exp.column(c, scan.alias)) for i, c in zip(asked, scan.columns, strict=False)
         )
         return self._finished(name, plan, Block(name, (), (Core((scan,), (), items),), group))
+
+    def _hides_groups(self, plan: Plan, aggregate: Aggregate) -> bool:
+        """True if what is stored of a plan would not tell of which group a row is, where a rule has to know it."""
+        return bool(_hidden_keys(plan)) and not self._has_inverse(aggregate)
+
+    def _above_groups(self, name: str, plan: Plan) -> Block:
+        """What the plan gives is stored with the keys that it hides; the block itself leaves them out again."""
+        aggregate, conditions, known = peel(plan)
+        groups: Plan = aggregate
+        for condition in conditions:
+            groups = Filter(groups, condition)
+        shown = [Item(c, known["", c]) for c in output(plan)]
+        types = self.analyse(query_of_plan(Project(groups, _as_keys(plan)), _declared))
+        hidden = [
+            # Where a type cannot be kept its text can, and tells one value from another as well.
+            item if can_keep(types[item.name]) else Item(item.name, exp.cast(item.expression, "string"))
+            for item in _as_keys(plan)
+        ]
+        stored = self._stored(Project(groups, (*shown, *hidden)))
+        return self._block(Project(stored, tuple(Item(c, exp.column(c)) for c in output(plan))), name)
 
     def _has_inverse(self, aggregate: Aggregate) -> bool:
         asked, group = wanted(aggregate)
@@ -238,6 +270,24 @@ class Cutter:
 
 
 _ONE = Item("one", exp.true())
+
+
+def _as_keys(plan: Plan) -> tuple[Item, ...]:
+    """The keys that a plan hides, under names of ours."""
+    return tuple(Item(f"{HIDDEN_KEY}{i}", exp.column(key)) for i, key in enumerate(_hidden_keys(plan)))
+
+
+def _hidden_keys(plan: Plan) -> list[str]:
+    """The keys of the aggregate at the bottom that no column of a plan shows as they are."""
+    aggregate, _, known = peel(plan)
+    shown = {e.unnest() for e in known.values()}
+    # A text of the user's own may be the same for two keys, as that of ['a, b'] and ['a', 'b'].
+    texts = {e.unnest() for (_, name), e in known.items() if name.startswith(HIDDEN_KEY)}
+    return [
+        key.name
+        for key in aggregate.keys
+        if exp.column(key.name) not in shown and exp.cast(exp.column(key.name), "string") not in texts
+    ]
 
 
 def _declared(scan: Scan) -> exp.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
@@ -61,8 +62,16 @@ def needs_tree(plan: Plan) -> bool:
     return isinstance(plan, SetOperation | Window | Generate)
 
 
-def grown(plan: Plan, schema_of: Callable[[str], Schema], store: Store | None) -> Tree:
-    """The tree of a plan; parts that are in its way are stored, or, without `store`, make it fail."""
+def grown(
+    plan: Plan,
+    schema_of: Callable[[str], Schema],
+    store: Store | None,
+    is_unsteady: Callable[[Tree, Plan], bool] = lambda tree, part: False,
+) -> Tree:
+    """The tree of a plan; parts that are in its way are stored, or, without `store`, make it fail.
+
+    So are aggregates and windows that are unsteady: computed once more, they may be another.
+    """
 
     def type_of(scan: Scan, name: str) -> str:
         column = schema_of(scan.relation).find(name)
@@ -77,7 +86,9 @@ def grown(plan: Plan, schema_of: Callable[[str], Schema], store: Store | None) -
             loose = _loose(tree.plan, set(tree.way.cover))
             if loose is not None and store is None:
                 raise NotLocal(plan, Reason.SHAPE)
-            if store is None or (part := loose or _apart(tree, type_of)) is None:
+            part = loose or (_apart(tree, type_of) if store is not None else None)
+            part = part or _found(tree.plan, partial(is_unsteady, tree))
+            if store is None or part is None:
                 return tree
             plan = _replaced(tree.plan, part, store(part))
             continue
@@ -115,6 +126,13 @@ def _cut(plan: Plan, type_of: TypeOf, store: Store) -> Plan:
         case Join():
             raise NotLocal(plan, Reason.LOOSE_FULL_JOIN)
     raise NotLocal(plan, Reason.SHAPE)
+
+
+def _found(plan: Plan, is_wanted: Callable[[Plan], bool]) -> Plan | None:
+    """The first aggregate or window, from above, of which something is true."""
+    if isinstance(plan, Aggregate | Window) and is_wanted(plan):
+        return plan
+    return next((found for part in inputs(plan) if (found := _found(part, is_wanted)) is not None), None)
 
 
 def _has_equality(plan: Join) -> bool:
@@ -170,8 +188,8 @@ def _loose(plan: Plan, covered: set[str]) -> Plan | None:
     if isinstance(plan, Opaque) and plan.relations:
         return plan
     aliases = {scan.alias for scan in scans_of(plan)}
-    if aliases and not aliases & covered:
-        return plan if _is_whole(plan) else None
+    if aliases and not aliases & covered and _is_whole(plan):
+        return plan
     found = (_loose(part, covered) for part in inputs(plan))
     return next((part for part in found if part is not None), None)
 

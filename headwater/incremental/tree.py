@@ -79,10 +79,19 @@ def tree_of(plan: Plan, type_of: TypeOf) -> Tree | None:
     return max(trees, key=_worth, default=None)
 
 
-def _worth(tree: Tree) -> tuple[int, int]:
-    """Scans whose change touches few values count first, then scans that are sliced."""
+def _worth(tree: Tree) -> tuple[int, int, bool]:
+    """Scans whose change touches few values count first, then scans that are sliced.
+
+    Where something is added up, rows that show their value can be taken back as they are stored.
+    """
     loose = [scan.alias for scan in tree.scans if scan.alias not in tree.way.cover]
-    return -sum(tree.path(alias) is None for alias in loose), -len(loose)
+    is_shown = bool(tree.way.at) and adds_up(tree.plan)
+    return -sum(tree.path(alias) is None for alias in loose), -len(loose), is_shown
+
+
+def adds_up(plan: Plan) -> bool:
+    """True if rows of a plan are made from several rows."""
+    return isinstance(plan, Aggregate | Window) or any(adds_up(part) for part in inputs(plan))
 
 
 def scans_of(plan: Plan) -> Iterator[Scan]:

@@ -66,6 +66,11 @@ class _From:
         plain = all(isinstance(e, exp.Column) for e in self.columns.values())
         return not self.joins and not self.conditions and plain
 
+    @property
+    def tables(self) -> set[str]:
+        """What its tables are called."""
+        return {table.alias for table in (self.first, *(join.this for join in self.joins))}
+
     def select(self, items: list[Item]) -> exp.Select:
         """`SELECT items` from it; items are in terms of the columns above."""
         chosen = [exp.alias_(substituted(i.expression, self.columns), i.name) for i in items]
@@ -119,6 +124,9 @@ class _Writer:
 
     def _join(self, plan: Join) -> _From:
         left, right = self._from(plan.left), self._from(plan.right)
+        if left.tables & right.tables:
+            # A query of WITH that is read twice: each has its tables by the same names.
+            right = self._wrapped(right)
         if plan.kind is JoinKind.INNER:
             if any(join.side == "FULL" for join in right.joins):
                 # Behind another table it would join that one too.

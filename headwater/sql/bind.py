@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,7 +14,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.schema import MappingSchema
 
-from headwater.errors import Place, SqlError
+from headwater.errors import SqlError
 from headwater.nearest import nearest
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
@@ -26,43 +25,7 @@ from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import name_laterals, write_out_groups
 from headwater.sql.ties import decide_ties
 from headwater.sql.using import write_out_using
-
-Where = Callable[[exp.Expr | None], Place]
-"""Tells the place of a node in the user's text; None asks for the place of the statement."""
-
-VOLATILE_NODES: tuple[type[exp.Expr], ...] = (
-    exp.Rand,
-    exp.Randn,
-    exp.Uuid,
-    exp.CurrentTimestamp,
-    exp.CurrentDate,
-    exp.CurrentTime,
-    exp.CurrentDatetime,
-    exp.CurrentUser,
-    exp.Localtime,
-    exp.Localtimestamp,
-)
-VOLATILE_NAMES = frozenset(
-    [
-        "now",
-        "random",
-        "rand",
-        "randn",
-        "rand_integer",
-        "uuid",
-        "shuffle",
-        "monotonically_increasing_id",
-        "spark_partition_id",
-        "input_file_name",
-        "current_timezone",
-        "localtimestamp",
-        "unix_timestamp",
-        "proctime",
-        "current_row_timestamp",
-        "randstr",
-        "uniform",
-    ]
-)
+from headwater.sql.volatile import Where, refuse_volatile
 
 
 @dataclass(frozen=True)
@@ -152,27 +115,6 @@ def _write_out_computed(query: exp.Query, catalog: Catalog) -> exp.Query:
         inner = exp.select(*items).from_(bare)
         table.replace(inner.subquery(table.alias_or_name, copy=False))
     return query
-
-
-def refuse_volatile(tree: exp.Expr, where: Where) -> None:
-    """Raise if an expression or query asks for something that is another thing each time."""
-    for node in tree.find_all(exp.Func, exp.TableSample):
-        name = _called(node)
-        if isinstance(node, (exp.TableSample, *VOLATILE_NODES)) or name in VOLATILE_NAMES:
-            raise SqlError(
-                f"{name} gives another answer each time, so no maintained result could stay true",
-                hint="Put the value into a column of the source table, and use that column.",
-                place=where(node),
-            )
-
-
-def _called(node: exp.Expr) -> str:
-    """The name under which a function is called."""
-    if isinstance(node, exp.TableSample):
-        return "tablesample"
-    if isinstance(node, exp.Anonymous) or not isinstance(node, exp.Func):
-        return node.name.lower()
-    return node.sql_name().lower()
 
 
 def _from_optimizer(

@@ -56,6 +56,21 @@ def is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, exp.AggFunc) and not isinstance(node, exp.Grouping | exp.GroupingId)
 
 
+def without_null_counts(expression: exp.Expr) -> exp.Expr:
+    """The same with what is known of counts: none is NULL. Who asks for it does not want it counted for that.
+
+    Spark knows it too, and leaves out a count that is asked for nothing else, which may be one that it cannot plan.
+    """
+
+    def known(node: exp.Expr) -> exp.Expr:
+        if not (isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)):
+            return node
+        call = node.this.unnest()
+        return exp.false() if is_count(call.this if isinstance(call, exp.Filter) else call) else node
+
+    return expression.transform(known)
+
+
 def is_count(call: exp.Expr) -> bool:
     """True for an aggregate that is 0, not NULL, of no rows."""
     return isinstance(call, exp.Count | exp.CountIf | exp.ApproxDistinct)

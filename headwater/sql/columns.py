@@ -54,10 +54,17 @@ def check_list(cursor: Cursor, listed: ColumnList, table: str) -> None:
         )
 
 
+OF_THE_TABLE = frozenset({"table_name", "schema_name", "database_name"})
+"""Metadata by which rows of several tables that are read as one are told apart."""
+
+
 def with_key(statement: CreateTable) -> CreateTable:
-    """The statement with its key spelt as the columns are, which it makes NOT NULL; it must name physical ones."""
+    """The statement with its key spelt as the columns are, which it makes NOT NULL.
+
+    It names physical columns, and METADATA that tells of which table a row is: that never changes.
+    """
     columns = statement.columns or ()
-    by_name = {column.name.lower(): column.name for column in columns if column.metadata is None}
+    by_name = {c.name.lower(): c.name for c in columns if c.metadata is None or c.metadata in OF_THE_TABLE}
     if not statement.key or statement.columns is None:
         return statement
     for name in statement.key:

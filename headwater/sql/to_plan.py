@@ -27,7 +27,7 @@ from headwater.plan.nodes import (
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.bind import Bound
-from headwater.sql.calls import calls_in, walk, windows_in
+from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import has_subquery
 from headwater.sql.from_clause import FromClause
@@ -201,7 +201,7 @@ def _asked(query: exp.Select) -> _Select:
         tuple(e.alias_or_name for e in query.selects),
         [e.unalias() for e in query.selects],
         list(order.expressions) if order is not None and _has_limit(query) else [],
-        having.this if having is not None else None,
+        without_null_counts(having.this) if having is not None else None,
         qualify.this if qualify is not None else None,
     )
 

@@ -181,7 +181,7 @@ class Kept:
             if group is not None and measures is not None and states[kept].rows:
                 if kept not in self._merging:
                     self._merging[kept] = to_text(
-                        merged_sums(exp.select("*").from_(MERGED), group.keys, measures)
+                        merged_sums(exp.select("*").from_(MERGED), group.keys, measures, are_all=True)
                     )
                 columns = states[kept].columns
                 merged = self.database.ask(self._merging[kept], {MERGED: states[kept]})

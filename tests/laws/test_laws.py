@@ -148,6 +148,16 @@ def test_the_laws_hold_for_first_rows_when_few_are_kept_beside_them() -> None:
             ({"loose": ((2, 1, "b", -1), (2, 1, "b", -1), (3, 1, "a", 1))}, {"loose": ((1, 1, "a", -1),)}),
         )
 
+        # What was the last row before, and went, is still stored beside what says so.
+        copies = Course(
+            {"loose": ((1, 1, "a"), (1, 1, "a"), (1, 1, None))},
+            (
+                {"loose": ((1, 1, "a", -1), (None, 1, "a", 1), (1, 1, "a", -1), (1, 1, None, 1))},
+                {"loose": ()},
+            ),
+        )
+
+        @example(copies)
         @example(last)
         @settings(drawn, max_examples=30)
         @given(courses(kept.schemas, rows=8))

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.runtime import compaction
 from headwater.spark import engine, frames, inputs
-from headwater.tables import lookup, slices
+from headwater.tables import lookup, slices, small_runs
 from tests.stories.story import Block
 from tests.stories.telling import Teller
 
@@ -38,7 +38,7 @@ def test_every_view_equals_its_query_after_every_random_batch(
         monkeypatch.setattr(lookup, "LEAST_ROWS", 0)
         monkeypatch.setattr(lookup, "PART_ROWS", 2)
         monkeypatch.setattr(slices, "LOOKED_UP_SHARE", 0)
-        monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+        monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
         monkeypatch.setattr(compaction, "MOST_RUNS", 2)
     elif size != "small":
         # Everything is too large to be handed to Spark from memory.
@@ -46,7 +46,7 @@ def test_every_view_equals_its_query_after_every_random_batch(
         monkeypatch.setattr(inputs, "SMALL_ROWS", 1)
         monkeypatch.setattr(engine, "SMALL_ROWS", 1)
         monkeypatch.setattr(engine, "LEAST_NARROWED", 0)
-        monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+        monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
         monkeypatch.setattr(compaction, "SMALL_ROWS", 0)
         monkeypatch.setattr(compaction, "MOST_RUNS", 1)
         monkeypatch.setattr(frames, "MOST_GONE_SHARE", 1.0)

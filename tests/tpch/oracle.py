@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from headwater.spark.pace import AS_IT_STANDS
 from tests.tpch.queries import tables_read
 from tests.tpch.tables import Rows
 
@@ -23,10 +22,8 @@ class Oracle:
     """What the queries give, from nothing, at one moment after the other."""
 
     def __init__(self, session: SparkSession, folder: Path, texts: Mapping[str, str]) -> None:
+        # With code that Spark generates, unlike a pipeline's steps: compiled once, it runs at all moments.
         self._spark = session.newSession()
-        # On few rows it takes longer to compile a query than to run it.
-        for name, value in AS_IT_STANDS.items():
-            self._spark.conf.set(name, value)
         self._folder = folder
         self._texts = texts
         self._known: dict[str, pa.Table] = {}

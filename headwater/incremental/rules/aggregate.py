@@ -80,12 +80,20 @@ def _partial(rows: exp.Query, keys: tuple[str, ...], measures: tuple[Measure, ..
     return query.group_by(*[c.copy() for c in by])
 
 
-def merged_sums(rows: exp.Query, keys: tuple[str, ...], measures: tuple[Measure, ...]) -> exp.Select:
-    """Stored partial sums with those of one group added up; what came to nothing is left out."""
+def merged_sums(
+    rows: exp.Query, keys: tuple[str, ...], measures: tuple[Measure, ...], *, are_all: bool
+) -> exp.Select:
+    """Stored partial sums with those of one group added up; of all there are, groups without rows are left out.
+
+    Where others stay as they are, no rows more and no rows less still change a sum.
+    """
     by = [exp.column(name) for name in [*keys, *[m.bin for m in measures if m.is_float]]]
     once = exp.alias_(exp.cast(exp.Literal.number(1), "tinyint"), WEIGHT)
     query = exp.select(*by, *sums.merged(measures), once).from_(rows.subquery("p"))
-    return query.group_by(*[c.copy() for c in by]).having(f"SUM({sums.ROW_COUNT}) <> 0") if by else query
+    if not by:
+        return query
+    grouped = query.group_by(*[c.copy() for c in by])
+    return grouped.having(f"SUM({sums.ROW_COUNT}) <> 0") if are_all else grouped
 
 
 def _emitted(block: Block, measures: tuple[Measure, ...], *, is_first: bool) -> exp.Select:

@@ -1,16 +1,18 @@
-"""Aggregates without an inverse (MIN, MAX, any other): the touched groups are computed anew, before and after.
+"""Aggregates without an inverse (MIN, MAX, any other): the touched groups are computed anew.
 
-The first statement finds the keys the change touches. The second reads only the rows of these groups, as they were
-and as they are, aggregates both and emits the difference.
+The first statement finds the keys the change touches. The second reads the rows of these groups as they are, aggregates
+them, and takes back what is stored of the groups. To compute what they were a second time would be to read twice as
+much, and a floating number computed twice may be two numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from sqlglot import exp
 
-from headwater.incremental.block import Block, Core
+from headwater.incremental.block import HIDDEN_KEY, Block, Core
 from headwater.incremental.change_plan import (
     ChangePlan,
     Input,
@@ -23,7 +25,7 @@ from headwater.incremental.change_plan import (
 from headwater.incremental.rules import linear
 from headwater.incremental.rules.aggregate import finished
 from headwater.incremental.rules.join import Keys, Term, all_terms, term
-from headwater.incremental.weights import bag, consolidated, union_all, view
+from headwater.incremental.weights import bag, consolidated, union_all, view, weight
 from headwater.schema import WEIGHT
 
 
@@ -32,32 +34,74 @@ def maintain(block: Block, changed: Collection[str], keys: Keys) -> ChangePlan:
     assert block.group is not None
     touched = f"{block.name}__touched"
     rows, inputs = all_terms(linear.change_terms(block, changed, keys))
-    names: list[exp.Expr] = [exp.column(k) for k in block.group.keys]
+    texts = [exp.alias_(s.made, s.asked) for s in _shown(block) if s.asked not in block.group.keys]
+    names: list[exp.Expr] = [*[exp.column(k) for k in block.group.keys], *texts]
     names = names or [exp.alias_(exp.Literal.number(1), "one")]
     finding = Statement(touched, exp.select(*names).distinct().from_(rows.subquery("c")), inputs)
-    was, old_inputs = _groups(block, _restricted(block, changed, Version.OLD, touched), touched, weight=-1)
-    now, new_inputs = _groups(block, _restricted(block, changed, Version.NEW, touched), touched, weight=1)
+    now, new_inputs = _groups(block, _restricted(block, changed, touched), touched)
+    gone, stored = _stored(block, touched)
+    whole = consolidated(union_all([gone, now]), block.columns)
     own = Input(touched, touched, Version.RESULT)
-    whole = consolidated(union_all([was, now]), block.columns)
-    inputs = tuple(dict.fromkeys((own, *old_inputs, *new_inputs)))
+    inputs = tuple(dict.fromkeys((own, stored, *new_inputs)))
     comparing = Statement(change_view(block.name), whole, inputs)
     return ChangePlan(Strategy.KEY_LOCAL, (finding, comparing))
 
 
 def first(block: Block) -> ChangePlan:
     """The change plan that fills the block from nothing."""
-    whole, inputs = _groups(block, linear.whole_terms(block, Version.NEW), None, weight=1)
+    whole, inputs = _groups(block, linear.whole_terms(block, Version.NEW), None)
     statement = Statement(change_view(block.name), consolidated(whole, block.columns), inputs)
     return ChangePlan(Strategy.KEY_LOCAL, (statement,))
 
 
-def _restricted(block: Block, changed: Collection[str], version: Version, touched: str) -> list[Term]:
+def _stored(block: Block, touched: str) -> tuple[exp.Select, Input]:
+    """What is stored of the touched groups, each row turned round."""
+    assert block.group is not None
+    own, keys = f"{block.name}__old", block.group.keys
+    columns = [exp.column(name, "o") for name in block.columns]
+    turned = exp.alias_(exp.Neg(this=weight("o")), WEIGHT)
+    rows = exp.select(*columns, turned).from_(exp.alias_(view(own), "o", table=True))
+    if not keys:
+        return rows, Input(own, block.name, Version.OLD, block.columns)
+    match = [
+        exp.NullSafeEQ(this=exp.column(shown.column, "o"), expression=exp.column(shown.asked, "t"))
+        for shown in _shown(block)
+    ]
+    rows = rows.join(exp.alias_(view(touched), "t", table=True), on=exp.and_(*match), join_type="left semi")
+    plain = next((shown for shown in _shown(block) if shown.asked in keys), None)
+    restriction = Restriction(plain.column, touched, plain.asked) if plain is not None else None
+    return rows, Input(own, block.name, Version.OLD, block.columns, restriction)
+
+
+class _Shown(NamedTuple):
+    """The column of the result that shows a key of the group, and what it is called among the touched keys."""
+
+    column: str
+    asked: str
+    made: exp.Expr
+
+
+def _shown(block: Block) -> list[_Shown]:
+    """How each key is shown: as it is, or, if it cannot be kept so, as text. The text is made where the key is: on its
+    way through memory its type may become another, with another text."""
+    assert block.group is not None
+    by_expression = {item.expression.unnest(): item.name for item in block.items}
+    texts = {item.expression: item.name for item in block.items if item.name.startswith(HIDDEN_KEY)}
+    found = []
+    for key in block.group.keys:
+        as_text = exp.cast(exp.column(key), "string")
+        if (column := by_expression.get(exp.column(key))) is not None:
+            found.append(_Shown(column, key, exp.column(key)))
+        else:
+            found.append(_Shown(texts[as_text], f"{key}__text", as_text))
+    return found
+
+
+def _restricted(block: Block, changed: Collection[str], touched: str) -> list[Term]:
     terms = []
     for i, core in enumerate(block.cores):
-        versions = [version if s.relation in changed else Version.OLD for s in core.scans]
-        # The same relation is read twice, where the old groups and where the new ones join it: two views.
-        suffix = f"_g{2 * i + (1 if version is Version.OLD else 2)}"
-        terms.append(term(core, versions, {}, suffix=suffix, known=_known(block, core, touched)))
+        versions = [Version.NEW if s.relation in changed else Version.OLD for s in core.scans]
+        terms.append(term(core, versions, {}, suffix=f"_g{i + 1}", known=_known(block, core, touched)))
     return terms
 
 
@@ -72,9 +116,7 @@ def _known(block: Block, core: Core, touched: str) -> Mapping[str, Restriction]:
     return known
 
 
-def _groups(
-    block: Block, terms: list[Term], touched: str | None, *, weight: int
-) -> tuple[exp.Select, tuple[Input, ...]]:
+def _groups(block: Block, terms: list[Term], touched: str | None) -> tuple[exp.Select, tuple[Input, ...]]:
     """The aggregate over weighted rows of the touched groups, each result row with one weight."""
     assert block.group is not None
     rows, inputs = all_terms(terms)
@@ -87,7 +129,7 @@ def _groups(
         rows = weighted.join(
             exp.alias_(view(touched), "t", table=True), on=exp.and_(*match), join_type="left semi"
         )
-    # In one order, so that a group computed twice from the same rows gives the same bits, floats and lists too.
+    # In one order, so that a group that is touched and stays as it was gives the same bits, floats and lists too.
     plain = bag(rows, columns).order_by(*[exp.column(c) for c in columns]) if columns else _counted(rows)
     grouped = exp.select(
         *[exp.column(k) for k in keys],
@@ -95,7 +137,7 @@ def _groups(
     ).from_(plain.subquery("p"))
     if keys:
         grouped = grouped.group_by(*[exp.column(k) for k in keys])
-    weighted = exp.select("*", exp.alias_(exp.Literal.number(weight), WEIGHT)).from_(grouped.subquery("a"))
+    weighted = exp.select("*", exp.alias_(exp.Literal.number(1), WEIGHT)).from_(grouped.subquery("a"))
     return finished(block, weighted, block.items), inputs
 
 

@@ -1,7 +1,9 @@
 """Slice and rerun: outer, semi and anti joins, subqueries, windows, set operations and what stands on them.
 
 The first statement finds the values that the change touches. The second runs the plan as it stands on the rows of
-these values, as they were and as they are, and emits the difference.
+these values, as they were and as they are, and emits the difference. Where the plan adds something up, what it gave
+before is taken as it is stored, if the result shows of which value a row is: a floating number computed twice may be two
+numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from headwater.incremental.change_plan import (
     Version,
     change_view,
 )
-from headwater.incremental.tree import Tree, filtered, is_only_asked
+from headwater.incremental.tree import Tree, adds_up, filtered, is_only_asked
 from headwater.incremental.tree_sql import query_of_plan
 from headwater.incremental.ways import Link
 from headwater.incremental.weights import consolidated, union_all, view, weight
@@ -43,7 +45,7 @@ class Rows:
 
 def maintain(block: Block, changed: Collection[str]) -> ChangePlan:
     """The change plan of a block without an aggregate on top."""
-    statements, rows = change_of(block, changed)
+    statements, rows = change_of(block, changed, stored=_shown_value(block))
     last = Statement(change_view(block.name), consolidated(rows.query, block.columns), rows.inputs)
     return ChangePlan(Strategy.KEY_LOCAL, (*statements, last))
 
@@ -55,33 +57,71 @@ def first(block: Block) -> ChangePlan:
     return ChangePlan(Strategy.KEY_LOCAL, (statement,))
 
 
-def change_of(block: Block, changed: Collection[str]) -> tuple[tuple[Statement, ...], Rows]:
-    """The statement that finds what is touched, if it can be known, and the weighted rows that change."""
+def change_of(
+    block: Block, changed: Collection[str], *, stored: str | None = None
+) -> tuple[tuple[Statement, ...], Rows]:
+    """The statement that finds what is touched, if it can be known, and the weighted rows that change.
+
+    `stored` is the column of the block's own rows by which they are taken back; without it they are computed again.
+    """
     assert block.tree is not None
     tree, name = block.tree, f"{block.name}__touched"
     finding = _touched(tree, changed, name)
     if finding is None:
-        sides = [_run(tree, version, changed, None) for version in (Version.OLD, Version.NEW)]
-        return (), _difference(sides, ())
+        was, now = (_run_weighted(tree, v, changed, None) for v in (Version.OLD, Version.NEW))
+        return (), _difference(was, now, ())
     own = Input(name, name, Version.RESULT)
-    sides = [_run(tree, version, changed, name) for version in (Version.OLD, Version.NEW)]
+    now = _run_weighted(tree, Version.NEW, changed, name)
+    was = (
+        _run_weighted(tree, Version.OLD, changed, name)
+        if stored is None
+        else _taken_back(block, stored, name)
+    )
     narrowing = _narrowing(tree, changed, f"{name}_at_all", name)
     if narrowing is None:
-        return (finding,), _difference(sides, (own,))
-    return (replace(finding, target=narrowing.narrows), narrowing), _difference(sides, (own,))
+        return (finding,), _difference(was, now, (own,))
+    return (replace(finding, target=narrowing.narrows), narrowing), _difference(was, now, (own,))
 
 
 def whole(block: Block) -> Rows:
     """All rows, each with weight one."""
     assert block.tree is not None
-    query, read = _run(block.tree, Version.NEW, [s.relation for s in block.tree.scans], None)
-    return Rows(_weighted(query, 1), read)
+    return _run_weighted(block.tree, Version.NEW, [s.relation for s in block.tree.scans], None)
 
 
-def _difference(sides: list[tuple[exp.Select, tuple[Input, ...]]], first: tuple[Input, ...]) -> Rows:
-    (was, old_inputs), (now, new_inputs) = sides
-    rows = union_all([_weighted(was, -1), _weighted(now, 1)])
-    return Rows(rows, tuple(dict.fromkeys((*first, *old_inputs, *new_inputs))))
+def _shown_value(block: Block) -> str | None:
+    """The column of the result that shows of which value a row is, where it is needed: see the module."""
+    assert block.tree is not None
+    if not adds_up(block.tree.plan):
+        return None
+    shown = {name for _, name in block.tree.way.at}
+    return next((name for name in block.columns if name in shown), None)
+
+
+def _taken_back(block: Block, column: str, touched: str) -> Rows:
+    """What is stored of the touched values, each row turned round."""
+    own = f"{block.name}__old"
+    columns = [exp.column(name, "o") for name in block.columns]
+    turned = exp.alias_(exp.Neg(this=weight("o")), WEIGHT)
+    same = exp.NullSafeEQ(this=exp.column(column, "o"), expression=exp.column(VALUE, "t"))
+    rows = (
+        exp.select(*columns, turned)
+        .from_(exp.alias_(view(own), "o", table=True))
+        .join(exp.alias_(view(touched), "t", table=True), on=same, join_type="left semi")
+    )
+    restriction = Restriction(column, touched, VALUE)
+    return Rows(rows, (Input(own, block.name, Version.OLD, block.columns, restriction),))
+
+
+def _difference(was: Rows, now: Rows, first: tuple[Input, ...]) -> Rows:
+    rows = union_all([was.query, now.query])
+    return Rows(rows, tuple(dict.fromkeys((*first, *was.inputs, *now.inputs))))
+
+
+def _run_weighted(tree: Tree, version: Version, changed: Collection[str], touched: str | None) -> Rows:
+    """The rows of one version, those that were with weight minus one."""
+    query, inputs = _run(tree, version, changed, touched)
+    return Rows(_weighted(query, -1 if version is Version.OLD else 1), inputs)
 
 
 def _weighted(query: exp.Select, weight: int) -> exp.Select:

@@ -78,7 +78,9 @@ def _near(block: Block) -> exp.Select:
     """Rows of the change up to the last row that is kept; all of them if everything there is, is kept."""
     assert block.first is not None
     names, first = _names(block), block.first
-    kept = exp.select(*names, weight(), exp.alias_(exp.Literal.number(1), _WAS)).from_(view(_own(block).view))
+    # A row that went is stored beside the one that came: neither is the last one.
+    own = consolidated(exp.select(*names, weight()).from_(view(_own(block).view)), _columns(block))
+    kept = exp.select(*names, weight(), exp.alias_(exp.Literal.number(1), _WAS)).from_(own.subquery("k"))
     moved = exp.select(*[n.copy() for n in names], weight(), exp.alias_(exp.Literal.number(0), _WAS)).from_(
         view(_changed(block).view)
     )

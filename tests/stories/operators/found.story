@@ -14,6 +14,19 @@
   FROM (
     SELECT k, SUM(DISTINCT id) AS d, COUNT(DISTINCT s) AS e, STRING_AGG(s, '+') WITHIN GROUP (ORDER BY s) AS t FROM a GROUP BY k
   ) AS q;
+> CREATE VIEW never_null AS
+  SELECT k, STRING_AGG(s, '+') WITHIN GROUP (ORDER BY s) AS t FROM a GROUP BY k
+  HAVING COUNT(DISTINCT s, id) FILTER (WHERE k > 0) IS NULL OR COUNT(*) >= (SELECT COUNT(*) FROM b);
+> CREATE VIEW twice AS
+  WITH w AS (SELECT b.k, b.n FROM b WHERE b.n > 0)
+  SELECT a.id, COUNT(*) OVER (ORDER BY a.id) AS so_far FROM a WHERE 1 IN (SELECT 1 FROM w AS x JOIN w AS y ON x.k = y.k);
+> CREATE VIEW in_part_once AS
+  SELECT DISTINCT q.k
+  FROM (SELECT k, SUM(DISTINCT id) AS d, STRING_AGG(s, '+') WITHIN GROUP (ORDER BY s) AS t FROM a GROUP BY CUBE (k)) AS q;
+> CREATE VIEW made_beside AS
+  SELECT b.n, a.id FROM (SELECT k, EXPLODE(ARRAY(k)) AS e FROM b) AS q JOIN b ON q.e = b.id RIGHT JOIN a ON b.n < a.id * 5;
+> CREATE VIEW bracket_asked AS
+  SELECT s, GROUPING((ABS(k))) AS is_all, COUNT(*) AS n FROM a GROUP BY GROUPING SETS ((s, (ABS(k))), (s));
 
 $ explain made
 made__part1 when a changes: recompute, because of a function that makes rows in the select list
@@ -30,6 +43,29 @@ op | id | k | s | n
 +  | 1  | 1 | q | 5
 
 $ step
+
+$ rows never_null
+k  | t
+-1 | p
+1  | q
+
+$ rows in_part_once
+k
+-1
+1
+NULL
+
+$ rows made_beside
+n    | id
+5    | 2
+NULL | 1
+
+$ rows bracket_asked
+s | is_all | n
+p | 0      | 1
+p | 1      | 1
+q | 0      | 1
+q | 1      | 1
 
 $ rows bracketed
 s    | k    | n

@@ -13,10 +13,6 @@
 $ explain rolled
 rolled when orders changes: key-local
 
-$ explain ends
-ends__part1 when orders changes: key-local
-ends when ends__part1 changes: key-local
-
 $ change orders
 op | id | customer | kind | total
 +  | 1  | ann      | x    | 5
