@@ -3,6 +3,7 @@
     make bench-engine                              # TPC-H at scale 1
     make bench-engine ARGS="--scale 5"
     make bench-engine ARGS="--claims 1 4 16"       # the claims join over so many million rows
+    make bench-engine ARGS="--keep"                # write the table into docs/benchmarks.md
 
 TPC-H: all 22 queries are views of one pipeline. A refresh inserts 0.1 % of the orders with their lines, deletes as many
 and updates 100 customers. After some refreshes to warm up, each view's own seconds are taken from the pipeline; then
@@ -16,6 +17,7 @@ import argparse
 import os
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -27,13 +29,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from bench import page
 from headwater.runtime.facts import Silent
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
 from headwater.sources.values import STORES, ValuesStore
+from tests.tpch.draft import Changes
 from tests.tpch.queries import NAMES, query_texts, view_declarations
 from tests.tpch.stream import refresh, stream
-from tests.tpch.tables import Rows, declarations, make_data, read_data
+from tests.tpch.tables import KEYS, declarations, make_data, read_data
 
 SHARE = 0.001
 """So many of the orders come in a refresh, and as many go."""
@@ -85,31 +89,34 @@ def main() -> None:
     parser.add_argument(
         "--claims", type=int, nargs="+", help="the claims join instead, over so many million rows"
     )
+    parser.add_argument("--keep", action="store_true", help="write the table into docs/benchmarks.md")
     given = parser.parse_args()
     if given.claims:
-        print(growth(given.claims, steps=given.steps, warm=given.warm))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
-    print(told(found, given.scale))
+        name, table = "claims", growth(given.claims, steps=given.steps, warm=given.warm)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            found = tpch(Path(folder), given.scale, steps=given.steps, warm=given.warm)
+        name, table = f"tpch at scale {given.scale:g}", told(found, given.scale)
+    print(table)
+    if given.keep:
+        asked = [word for word in sys.argv[1:] if word != "--keep"]
+        page.keep(name, f'make bench-engine ARGS="{" ".join(asked)}"', table)
 
 
 def tpch(folder: Path, scale: float, *, steps: int, warm: int) -> list[Measured]:
     """Each query's step and recompute."""
     make_data(folder, scale=scale)
-    rows = read_data(folder)
-    said("made the rows", len(rows["lineitem"]), "lines")
+    refreshes = prepared(folder, count=warm + steps)
     script = f"SET 'pipeline.name' = 'bench';\n{declarations()}\n{view_declarations(scale)}"
     pipeline = opened(script, "bench", folder / "state")
     try:
-        STORES["bench"].append(rows)
+        STORES["bench"].append({name: mapped(folder / f"{name}.arrow") for name in KEYS})
         begin = time.perf_counter()
         pipeline.run_once()
         said("filled 22 views in", round(time.perf_counter() - begin), "s")
         taken: dict[str, list[float]] = {name: [] for name in NAMES}
-        edits = [refresh(rows, share=SHARE, customers=CUSTOMERS)] * (warm + steps)
-        for number, step in enumerate(stream(rows, 1, steps=edits, season=None)):
-            STORES["bench"].append(step.changes)
+        for number, changes in enumerate(refreshes):
+            STORES["bench"].append(changes)
             before, begin = dict(pipeline.costs.last), time.perf_counter()
             pipeline.run_once()
             said(f"refresh {number + 1} took", round(time.perf_counter() - begin, 1), "s")
@@ -117,21 +124,41 @@ def tpch(folder: Path, scale: float, *, steps: int, warm: int) -> list[Measured]
             for name in NAMES if number >= warm else ():
                 # With what is kept inside of it: q15 is made of q15__part1, q15__part2 and so on.
                 taken[name].append(sum(c.seconds for n, c in costs.items() if n.partition("__")[0] == name))
-            rows = step.rows
         ways = {name: pipeline.costs.last[name].way.value for name in NAMES}
-        anew = recomputed(pipeline.engine.spark, folder, rows, query_texts(scale))
+        anew = recomputed(pipeline.engine.spark, folder, query_texts(scale))
     finally:
         pipeline.close()
     return [Measured(n, statistics.median(taken[n]), anew[n], ways[n]) for n in NAMES]
 
 
-def recomputed(spark: SparkSession, folder: Path, rows: Rows, texts: Mapping[str, str]) -> dict[str, float]:
+def prepared(folder: Path, *, count: int) -> list[Changes]:
+    """So many refreshes. What the tables hold before and after them is left in files, for memory belongs to Spark."""
+    rows = read_data(folder)
+    said("made the rows", len(rows["lineitem"]), "lines")
+    for name, table in rows.items():
+        with pa.ipc.new_file(str(folder / f"{name}.arrow"), table.schema) as file:
+            file.write_table(table)
+    edits = [refresh(rows, share=SHARE, customers=CUSTOMERS)] * count
+    refreshes = []
+    for step in stream(rows, 1, steps=edits, season=None):
+        refreshes.append(step.changes)
+        rows = step.rows
+    for name, table in rows.items():
+        pq.write_table(table, folder / f"{name}.parquet", row_group_size=1 << 20)
+    return refreshes
+
+
+def mapped(path: Path) -> pa.Table:
+    """A table as it lies in a file."""
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+def recomputed(spark: SparkSession, folder: Path, texts: Mapping[str, str]) -> dict[str, float]:
     """Seconds that plain Spark takes for each query, the middle of three after one to warm up."""
     plain = spark.newSession()
     for name, value in PLAIN.items():
         plain.conf.set(name, value)
-    for name, table in rows.items():
-        pq.write_table(table, folder / f"{name}.parquet", row_group_size=1 << 20)
+    for name in KEYS:
         plain.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(name)
     found: dict[str, float] = {}
     for name, text in texts.items():
@@ -169,30 +196,46 @@ def told(found: Sequence[Measured], scale: float) -> str:
 
 
 def growth(millions: Sequence[int], *, steps: int, warm: int) -> str:
-    """What a step of 1,000 changes takes as the claims grow, and how many jobs it is."""
-    lines, middles = ["| claims | step of 1,000 changes | Spark jobs |", "|---|---|---|"], []
+    """What a step of 1,000 changes takes as the claims grow, and how many jobs it is; a small table comes first."""
+    lines = ["| claims | step | Spark jobs |", "|---|---|---|"]
+    lines.append(_line("1,000, of which 10 change", *step_of(1_000, 10, steps=steps, warm=warm)))
+    middles = []
     for count in millions:
-        rows, folder = count * 1_000_000, Path(tempfile.mkdtemp())
-        pipeline = opened(CLAIMS, "claims", folder / "state")
-        try:
-            STORES["claims"].append({"members": members(rows // 10), "claims": claims(0, rows, rows // 10)})
-            pipeline.run_once()
-            taken, jobs = [], 0
-            for number in range(warm + steps):
-                STORES["claims"].append({"claims": claims(rows + 1000 * number, 1000, rows // 10)})
-                begun, begin = job_count(pipeline), time.perf_counter()
-                pipeline.run_once()
-                taken.append(time.perf_counter() - begin)
-                jobs = job_count(pipeline) - begun
-        finally:
-            pipeline.close()
-            shutil.rmtree(folder)
-        middles.append(statistics.median(taken[warm:]))
-        lines.append(f"| {count} M | {middles[-1]:.2f} s | {jobs} |")
-        said(lines[-1])
+        taken, jobs = step_of(count * 1_000_000, 1_000, steps=steps, warm=warm)
+        middles.append(taken)
+        lines.append(_line(f"{count} M", taken, jobs))
     return "\n".join(
-        [*lines, "", f"From the first to the last it grows to {middles[-1] / middles[0]:.2f} times."]
+        [
+            *lines,
+            "",
+            f"From {millions[0]} M to {millions[-1]} M it grows to {middles[-1] / middles[0]:.2f} times.",
+        ]
     )
+
+
+def _line(name: str, taken: float, jobs: int) -> str:
+    said(line := f"| {name} | {taken:.2f} s | {jobs} |")
+    return line
+
+
+def step_of(rows: int, changes: int, *, steps: int, warm: int) -> tuple[float, int]:
+    """The seconds of a step of so many changes on so many claims, and the jobs that Spark runs for it."""
+    folder = Path(tempfile.mkdtemp())
+    pipeline = opened(CLAIMS, "claims", folder / "state")
+    try:
+        STORES["claims"].append({"members": members(rows // 10), "claims": claims(0, rows, rows // 10)})
+        pipeline.run_once()
+        taken, jobs = [], 0
+        for number in range(warm + steps):
+            STORES["claims"].append({"claims": claims(rows + changes * number, changes, rows // 10)})
+            begun, begin = job_count(pipeline), time.perf_counter()
+            pipeline.run_once()
+            taken.append(time.perf_counter() - begin)
+            jobs = max(jobs, job_count(pipeline) - begun) if number >= warm else 0
+    finally:
+        pipeline.close()
+        shutil.rmtree(folder)
+    return statistics.median(taken[warm:]), jobs
 
 
 def members(count: int) -> pa.Table:
