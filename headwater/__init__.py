@@ -9,13 +9,14 @@ if TYPE_CHECKING:
 
     from headwater.api import Headwater as Headwater
     from headwater.api import open as open
+    from headwater.api import register as register
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """`headwater.open` and `headwater.Headwater`; importing headwater alone needs no Spark."""
-    if name in ("open", "Headwater"):
+    """`headwater.open`, `headwater.Headwater` and `headwater.register`; importing headwater alone needs no Spark."""
+    if name in ("open", "register", "Headwater"):
         import headwater.api
 
         return getattr(headwater.api, name)
