@@ -11,13 +11,15 @@ SHARED = -n 3 --dist loadfile --no-loadscope-reorder
 # The same statements again and again: here, unlike in other tests, Java wins back the time to optimise them.
 PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) tests/tpch tests/random_queries
 # Tried by targets of their own, not by `make test`.
-LONG = tests/tpch tests/random_queries/test_random_queries.py tests/spill tests/demo/test_demo_kafka_again.py
+LONG = tests/random_queries/test_random_queries.py tests/spill tests/demo/test_demo_kafka_again.py
+# A standby copies a slot only if it lags behind in just the right way: on a busy machine that may not come about in time.
+FAILOVER = tests/postgres/test_postgres_standby.py::test_a_slot_that_is_kept_at_the_standby_outlives_the_primary
 BENCH ?= run
 # Programs that tests start would compile the whole house anew, each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults fuzz bench bench-engine build packages test-spill
+.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-engine bench-capture bench-latency build packages test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -36,7 +38,7 @@ packages: install ## fetch the services that tests start, once, into the cache
 	$(BIN)/headwater services fetch
 
 test: check packages ## everything that must pass
-	$(BIN)/python -m pytest $(SHARED) $(addprefix --ignore ,$(LONG)) $(ARGS)
+	$(BIN)/python -m pytest $(SHARED) $(addprefix --ignore ,$(LONG)) --deselect $(FAILOVER) $(ARGS)
 
 proofs: install ## TPC-H under a stream of changes, and 150 random queries, against Spark batch
 	$(PROVE) $(ARGS)
@@ -61,8 +63,11 @@ build: install ## the wheel in dist/, tried in an empty folder
 	$(BIN)/python -m build --wheel --outdir dist .
 	$(PYTHON) tests/build/try_wheel.py dist lock.txt
 
-faults: packages ## kill everyone on the way thirty times each, and compare; about an hour
-	$(BIN)/python -m pytest tests/faults tests/demo/test_demo_kafka_again.py --kills 30 $(ARGS)
+faults: packages ## kill everyone on the way, the bank's pipeline 1,000 times, and compare; takes hours; seed=S from=N goes on
+	$(BIN)/python -m pytest tests/faults tests/demo/test_demo_kafka_again.py $(FAILOVER) --kills 30 $(if $(seed),--seed $(seed)) $(if $(from),--from $(from)) $(ARGS)
+
+soak: install ## an hour of a bank under load and kills; then every row is compared, memory and the server's log were flat
+	$(BIN)/python -m tests.faults.soak $(ARGS)
 
 fuzz: install ## two thousand random queries from a fresh seed; every failure is kept as a story in tests/stories/found
 	$(BIN)/python -m tests.random_queries.fuzz $(ARGS)
@@ -72,3 +77,9 @@ bench: install ## how long a step of the engine takes, part by part; BENCH=captu
 
 bench-engine: install ## steps of all TPC-H queries beside a recompute by Spark; ARGS="--scale 5", ARGS="--claims 1 4 16"
 	$(BIN)/python -m bench.engine $(ARGS)
+
+bench-latency: install ## from a commit in Postgres to the row in another database, stop by stop
+	$(BIN)/python -m bench.latency $(ARGS)
+
+bench-capture: install ## first rows and changes of a Postgres: ours beside COPY, pg_recvlogical and Debezium's engine
+	$(BIN)/python -m bench.postgres $(ARGS)

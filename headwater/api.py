@@ -20,11 +20,14 @@ from headwater.runtime.growing import GrowingScript
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Result
 from headwater.schema import WEIGHT
+from headwater.spark_source.source import register
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Headwater", "open", "register"]
 
 OP = "_op"
 """The column of `changes` that says whether a row came or went."""

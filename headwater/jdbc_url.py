@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from headwater.errors import OptionError, Place
 from headwater.nearest import nearest
 from headwater.options import Secret
+from headwater.postgres_tls import check_words, complaint
 
 POSTGRES, MYSQL = "postgresql", "mysql"
 PORTS = {POSTGRES: 5432, MYSQL: 3306}
@@ -100,6 +101,8 @@ def read_url(
         raise _wrong("It names a host and one database, and no user.", url, kinds, place)
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     settings = tuple(sorted(_settings(given, kind, place)))
+    if kind == POSTGRES:
+        check_words(dict(settings), place)
     schema = given.get("currentSchema", "") if kind == POSTGRES else ""
     return Address(
         parts.hostname, port, database, schema, _plain(user) or given.get("user", ""), settings, kind
@@ -112,8 +115,10 @@ def with_database(base: str, database: str) -> str:
     return f"{server.rstrip('/')}/{quote(database, safe='')}{question}{parameters}"
 
 
-def connect_hint(said: str) -> str:
+def connect_hint(said: str, kind: str = POSTGRES) -> str:
     """What to do about a connection that did not come about, from what the driver says."""
+    if kind == POSTGRES and (about_tls := complaint(said)) is not None:
+        return about_tls[1]
     return next((hint for seen, hint in _CONNECT_HINTS if re.search(seen, said)), _CHECK)
 
 
@@ -134,15 +139,18 @@ def _settings(given: dict[str, str], kind: str, place: Place | None) -> Iterator
     kept, plain = KEPT[kind], (*WITHOUT_EFFECT[kind], "user")
     own = ("currentSchema", "ssl") if kind == POSTGRES else ()
     for name, value in given.items():
-        if name == "password":
+        if name in ("password", "sslpassword"):
             raise OptionError(
                 "option 'url' must not hold a password",
                 detail="A url is shown in plans and messages.",
-                hint="Use the option 'password' = '${env:NAME}'.",
+                hint="Use the option 'password' = '${env:NAME}'."
+                if name == "password"
+                else "Use a key without a password, in a file that nobody else may read.",
                 place=place,
             )
         if name == "ssl" and kind == POSTGRES:
-            yield "sslmode", "require" if value.lower() in ("", "true") else "disable"
+            # As in the Java driver: who asks for TLS and says no more means all of it.
+            yield "sslmode", "verify-full" if value.lower() in ("", "true") else "disable"
         elif name in kept:
             yield kept[name], value
         elif name not in (*plain, *own):

@@ -73,6 +73,40 @@ _UNITS = {
 }
 
 
+class Size(int):
+    """A number of bytes, written as Flink does: `512 kb`, `2mb`, `10 gb`; a bare number is bytes."""
+
+    @classmethod
+    def of(cls, text: str) -> Size:
+        """The size a text stands for, or a ValueError."""
+        found = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", text.lower())
+        if found is None or found[2] not in _SIZES:
+            raise ValueError(text)
+        return cls(int(found[1]) << _SIZES[found[2]])
+
+
+_SIZES = {
+    unit: bits
+    for bits, units in (
+        (0, ("", "b", "byte", "bytes")),
+        (10, ("k", "kb", "kib")),
+        (20, ("m", "mb", "mib")),
+        (30, ("g", "gb", "gib")),
+        (40, ("t", "tb", "tib")),
+    )
+    for unit in units
+}
+
+
+def size_text(size: int) -> str:
+    """A number of bytes for people: `size_text(1_288_490_189)` is `1.2 GB`."""
+    bits, unit = next(((b, u) for b, u in _SHOWN if size >= 1 << b), (0, "bytes"))
+    return f"{size} {unit}" if not bits else f"{size / (1 << bits):.1f} {unit}"
+
+
+_SHOWN = ((40, "TB"), (30, "GB"), (20, "MB"), (10, "KB"))
+
+
 @dataclass(frozen=True)
 class Option:
     """What an option is called in SQL, what it means, and which values it takes."""
@@ -191,6 +225,8 @@ def _convert(spec: Option, target: dataclasses.Field[Any], text: str, place: Pla
             return float(text)
         if kind.startswith("Duration"):
             return Duration.of(text)
+        if kind.startswith("Size"):
+            return Size.of(text)
         if kind.startswith("bool"):
             return {"true": True, "false": False}[text.lower()]
     except (ValueError, KeyError):
@@ -202,7 +238,11 @@ def _convert(spec: Option, target: dataclasses.Field[Any], text: str, place: Pla
     return Secret(text) if kind.startswith("Secret") else text
 
 
-_TAKES = {"bool": "true or false", "Duration": "a length of time such as 500 ms, 10 s or 5 min"}
+_TAKES = {
+    "bool": "true or false",
+    "Duration": "a length of time such as 500 ms, 10 s or 5 min",
+    "Size": "a size such as 500 mb, 10gb or 1048576",
+}
 
 
 def find_connector(

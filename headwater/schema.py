@@ -88,6 +88,15 @@ def sql_type(kind: str) -> str:
     return re.sub(r"(?<![\w`])timestamp(?![\w`:])", "timestamp_ltz", kind)
 
 
+def can_keep(kind: str) -> bool:
+    """True if State can hold values of a Spark type."""
+    try:
+        arrow_type(kind)
+    except ValueError:
+        return False
+    return True
+
+
 def arrow_type(kind: str) -> pa.DataType:
     """The Arrow type of a Spark type: `arrow_type("array<int>")` is `list<int32>`."""
     atom = _ATOMS.get(kind)

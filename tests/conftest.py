@@ -45,6 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kills", type=int, default=3, help="how often each victim of the fault tests is killed"
     )
+    parser.addoption(
+        "--from", type=int, default=0, help="the number of the kill to begin with", dest="kill_from"
+    )
     parser.addoption("--seed", default="", help="what random tests are made from, as a run has told it")
     parser.addoption("--queries", type=int, default=150, help="how many random queries are tried")
 

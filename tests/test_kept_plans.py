@@ -29,6 +29,10 @@ STATEMENTS = {
     "cross": "SELECT a.n, b.n AS m FROM a CROSS JOIN b",
     "not in": "SELECT n FROM a WHERE n NOT IN (SELECT n FROM b)",
     "union": "SELECT k, SUM(n) AS n FROM (SELECT * FROM a UNION ALL SELECT * FROM b) GROUP BY k",
+    "union with a shuffled join": (
+        "SELECT k, SUM(n) AS n FROM (SELECT k, n FROM a UNION ALL SELECT 'x', c.n"
+        " FROM (SELECT a.k, a.n FROM a JOIN b ON a.n <= b.n OR a.n > 4) c JOIN b d ON c.k = d.k) GROUP BY k"
+    ),
     "same twice": "SELECT x.n FROM a AS x JOIN a AS y ON x.n = y.n + 1",
     "global": "SELECT SUM(n) AS n, COUNT(*) AS c FROM a",
     "distinct": "SELECT COUNT(DISTINCT k) AS k, COUNT(DISTINCT n) AS n FROM a",

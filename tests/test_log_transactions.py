@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from headwater.log.events import KIND, POSITION, SEQ, UNCHANGED
-from headwater.log.pending import Layout
+from headwater.log.layout import Layout
 from headwater.log.pgoutput import (
     EPOCH,
     SAME,

@@ -124,3 +124,41 @@ def test_merged_runs_are_one_and_say_the_same(
     assert found is not None and len(found.runs) == 1
     names = ORDERS.names
     assert added_up(slices.whole(found, names)) == added_up(slices.whole(grown, names))
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize("small", [0, 50_000])
+def test_sums_beside_a_large_run_that_stays_are_added_up_and_none_is_lost(
+    engine: Engine, tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "SMALL_ROWS", small)
+    program = compile_on_paper(
+        "CREATE TABLE orders (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');"
+        "CREATE VIEW sums AS SELECT name, SUM(id) AS total FROM orders GROUP BY name"
+    )
+    kept = program.views["sums"].sums_schema
+    assert kept is not None
+
+    def change(*rows: tuple[str, int, int, int]) -> ChangeSet:
+        names, *counts = zip(*rows, strict=True)
+        columns = [pa.array(names), *(pa.array(count, pa.int64()) for count in counts)]
+        once = pa.array([1] * len(rows), pa.int8())
+        return ChangeSet("sums__sums", kept, (Rows(pa.table([*columns, once], names=[*kept.names, WEIGHT])),))
+
+    def totals(state: State) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        rows = slices.whole(state, kept.names).select([*kept.names, WEIGHT])
+        for name, *counts, weight in zip(*rows.to_pydict().values(), strict=True):
+            so_far = found.setdefault(name, [0, 0, 0])
+            found[name] = [a + weight * b for a, b in zip(so_far, counts, strict=True)]
+        return {name: counts for name, counts in found.items() if counts[0]}
+
+    state = State("sums__sums", kept, tmp_path / "state")
+    state = appended(state, change(*((f"name {n}", 1, 1, n) for n in range(100))), 1)
+    # A row that changes is no row more: only what it says is.
+    state = appended(state, change(("name 1", 0, 0, 5), ("name 2", -1, -1, -2)), 2)
+    state = appended(state, change(("name 1", 0, 0, 5), ("name 101", 1, 1, 7)), 3)
+    found = merged(engine, program, state, 4).applied(state)
+    assert found is not None and len(found.runs) == 2
+    assert totals(found) == totals(state)
+    assert totals(state)["name 1"] == [1, 1, 11]

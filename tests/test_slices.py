@@ -10,7 +10,7 @@ import pytest
 
 from headwater.changes.change_set import ChangeSet, Rows
 from headwater.schema import WEIGHT
-from headwater.tables import lookup, slices
+from headwater.tables import lookup, slices, small_runs
 from headwater.tables.state import State, appended
 from tests.postgres.world import schema
 
@@ -37,7 +37,7 @@ def state(tmp_path: Path) -> State:
 def test_a_slice_has_the_rows_of_the_wanted_values(
     state: State, small_run: int, large_run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", small_run)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", small_run)
     monkeypatch.setattr(lookup, "LEAST_ROWS", large_run)
     for wanted in ([3, None, 77], [3, 4], [3, None, 77]):
         values = pa.chunked_array([pa.array(wanted, pa.int32())])
@@ -52,7 +52,7 @@ def test_a_slice_has_the_rows_of_the_wanted_values(
 def test_more_rows_than_the_limit_are_no_slice_also_not_the_second_time(
     state: State, small_run: int, large_run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", small_run)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", small_run)
     monkeypatch.setattr(lookup, "LEAST_ROWS", large_run)
     values = pa.chunked_array([pa.array([3], pa.int32())])
     whole = slices.cut(state, "kind", values, columns=("id",), limit=ROWS)
@@ -63,7 +63,7 @@ def test_more_rows_than_the_limit_are_no_slice_also_not_the_second_time(
 
 
 def test_a_file_that_is_written_anew_is_read_anew(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
     values = pa.chunked_array([pa.array([3], pa.int32())])
     before = slices.cut(state, "kind", values, columns=("id",), limit=ROWS)
     table = slices.whole(state, state.schema.names).slice(0, 100)
@@ -76,7 +76,7 @@ def test_a_file_that_is_written_anew_is_read_anew(state: State, monkeypatch: pyt
 def test_a_slice_that_was_too_large_is_found_when_more_is_allowed(
     state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
     monkeypatch.setattr(slices, "_KEPT", [])
     monkeypatch.setattr("headwater.tables.state.ROW_GROUP_ROWS", 500)
     cut_small = appended(
@@ -94,7 +94,7 @@ def test_a_slice_that_was_too_large_is_found_when_more_is_allowed(
 def test_columns_that_are_wanted_later_belong_to_the_same_rows(
     state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
     monkeypatch.setattr(slices, "_KEPT", [])
     looking = Mock(wraps=slices._found)
     monkeypatch.setattr(slices, "_found", looking)
@@ -108,7 +108,7 @@ def test_columns_that_are_wanted_later_belong_to_the_same_rows(
 
 
 def test_what_is_kept_has_its_limit(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
     monkeypatch.setattr(slices, "_KEPT", [])
     monkeypatch.setattr(slices, "KEPT_BYTES", 10_000)
     for number in range(OF_A_KIND):
@@ -123,13 +123,13 @@ def test_what_is_kept_has_its_limit(state: State, monkeypatch: pytest.MonkeyPatc
 
 
 def test_small_runs_are_kept_as_far_as_there_is_room(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", ROWS)
-    kept = slices._SmallRuns()
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", ROWS)
+    kept = small_runs.SmallRuns()
     first = kept.table(state.runs[0].path)
     assert kept.table(state.runs[0].path) is first
     table = slices.whole(state, state.schema.names)
     more = appended(state, ChangeSet("t", state.schema, (Rows(table),)), 2)
-    monkeypatch.setattr(slices, "SMALL_RUNS_BYTES", first.nbytes + 1)
+    monkeypatch.setattr(small_runs, "SMALL_RUNS_BYTES", first.nbytes + 1)
     second = kept.table(more.runs[1].path)
     assert second.equals(kept.table(more.runs[1].path)) and kept._bytes == second.nbytes
     assert kept.table(state.runs[0].path) is not first

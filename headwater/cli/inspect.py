@@ -1,4 +1,4 @@
-"""`headwater explain`, `verify` and `drop`: look inside a pipeline, or remove it."""
+"""`headwater explain`, `verify`, `resnapshot` and `drop`: look inside a pipeline, read a table again, remove it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from headwater.cli.render import OnceView
 from headwater.cli.run import script_of
 from headwater.cli.stop import Stop
 from headwater.errors import UsageError
-from headwater.runtime.inspect import analyze_state, drop_state, explain_script, verify_state
+from headwater.runtime.inspect import (
+    analyze_state,
+    drop_state,
+    explain_script,
+    resnapshot_state,
+    verify_state,
+)
 
 
 def inspect_command(given: argparse.Namespace) -> int:
@@ -23,6 +29,8 @@ def inspect_command(given: argparse.Namespace) -> int:
             return explain(given.file, given.sql)
         case "verify":
             return verify(given.state)
+        case "resnapshot":
+            return resnapshot(given.state, given.table)
         case _:
             return drop(given.state)
 
@@ -58,6 +66,17 @@ def verify(state: Path) -> int:
     for difference in differences:
         print(f"different: {difference.relation}: {difference.detail}")
     return 1
+
+
+def resnapshot(state: Path, table: str) -> int:
+    """Let the first rows of a table be read again at the next start."""
+    view = OnceView(sys.stdout, sys.stderr, "table")
+    with Stop(), closing(view):
+        results = resnapshot_state(state, table, listener=view)
+    print(f"the rows of {table} are read again at the next start")
+    if results:
+        print(f"computed anew then: {', '.join(results)}")
+    return 0
 
 
 def drop(state: Path) -> int:

@@ -16,7 +16,7 @@ from rich.text import Text
 from headwater.changes.change_set import ChangeSet
 from headwater.cli.answer import Answer, ShownRow
 from headwater.cli.cells import NULL, cell_text
-from headwater.cli.progress import Bars
+from headwater.cli.progress import NOTES, Bars, words
 from headwater.cli.view import Answers, Began
 from headwater.cli.widths import fitting
 from headwater.runtime.facts import BatchDone
@@ -72,10 +72,12 @@ class LiveView:
         self._read_again: dict[str, float] = {}
 
     def report(self, report: Report) -> None:
-        """Show how far it has come, until there is an answer to show."""
+        """Show how far it has come, until there is an answer to show; what is noted later goes above the tables."""
         self._began.report(report)
         if self._live is None:
             self._bars.report(report)
+        elif report.stage in NOTES:
+            self._console.print(Text(words(report), style="dim"))
 
     def open(self, answers: Answers) -> None:
         """On resuming, draw what is true already."""

@@ -46,7 +46,7 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.run import run_command
 
             return run_command(given)
-        case "explain" | "verify" | "drop":
+        case "explain" | "verify" | "resnapshot" | "drop":
             from headwater.cli.inspect import inspect_command
 
             return inspect_command(given)

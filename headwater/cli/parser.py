@@ -59,6 +59,11 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _add_verify_and_drop(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verify = commands.add_parser("verify", help="recompute every view and compare: exit 0 equal, 1 different")
     verify.add_argument("--state", type=Path, required=True, metavar="DIR", help="the pipeline's state")
+    text = "let all rows of a table be read again at the next start of its pipeline"
+    again = commands.add_parser("resnapshot", help=text)
+    again.add_argument("table", metavar="TABLE", help="the table, as the script names it")
+    text = "the pipeline's state; the pipeline must not be running"
+    again.add_argument("--state", type=Path, required=True, metavar="DIR", help=text)
     drop = commands.add_parser("drop", help="remove a pipeline: its slot, its publication, its state")
     drop.add_argument("--state", type=Path, required=True, metavar="DIR", help="the pipeline's state")
 

@@ -16,13 +16,13 @@ QUIET_SECONDS = 2.0
 """A line about the same thing at most so often."""
 
 
-WORDS = {"snapshot": "snapshot of ", "recompute": "computing anew: "}
+WORDS = {"snapshot": "snapshot of ", "recompute": "computing anew: ", "stopped": "stopped: "}
 """What goes before the subject of a report; elsewhere the subject says it all."""
 
 COUNTED = "snapshot"
 """The stage whose reports count rows; the others only say that something is going on."""
 
-NOTES = ("resume", "recompute", "note", "waiting")
+NOTES = ("resume", "recompute", "note", "waiting", "stopped")
 """Stages that are told once and not counted."""
 
 
@@ -31,10 +31,24 @@ def words(report: Report) -> str:
     return WORDS.get(report.stage, "") + report.subject
 
 
-def rate_text(done: float, total: float | None, per_second: float | None) -> str:
-    """`1,200 of 5,000 rows, 600/s`."""
-    counted = f"{done:,.0f} rows" if total is None else f"{done:,.0f} of {total:,.0f} rows"
-    return counted if per_second is None else f"{counted}, {per_second:,.0f}/s"
+def rate_text(
+    done: float, total: float | None, per_second: float | None, seconds_left: float | None = None
+) -> str:
+    """`1,200 of 5,000 rows, 600/s, 6 s left`."""
+    said = [f"{done:,.0f} rows" if total is None else f"{done:,.0f} of {total:,.0f} rows"]
+    if per_second is not None:
+        said.append(f"{per_second:,.0f}/s")
+    if seconds_left is not None and seconds_left >= 1:
+        said.append(f"{time_text(seconds_left)} left")
+    return ", ".join(said)
+
+
+def time_text(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h 5 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class RateColumn(ProgressColumn):
@@ -43,7 +57,9 @@ class RateColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         if not task.completed and task.total is None:
             return Text(f"{task.elapsed or 0:.0f} s", style="dim")
-        return Text(rate_text(task.completed, task.total, task.finished_speed or task.speed), style="dim")
+        speed = task.fields.get("per_second") or task.finished_speed or task.speed
+        said = rate_text(task.completed, task.total, speed, task.fields.get("seconds_left"))
+        return Text(said, style="dim")
 
 
 class Bars:
@@ -68,7 +84,13 @@ class Bars:
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(name, total=None)
         if report.stage == COUNTED:
-            self._progress.update(self._tasks[name], completed=report.done, total=report.total)
+            self._progress.update(
+                self._tasks[name],
+                completed=report.done,
+                total=report.total,
+                per_second=report.per_second,
+                seconds_left=report.seconds_left,
+            )
 
     def close(self) -> None:
         """Take the bars away."""
@@ -97,9 +119,9 @@ class Lines:
             self._say(name if report.stage in NOTES else f"{name} ..." if is_new else None)
         elif is_new or report.done == report.total or now - self._last[name] >= QUIET_SECONDS:
             spent = now - self._began[name]
-            speed = report.done / spent if spent > 0 else None
+            speed = report.per_second or (report.done / spent if spent > 0 else None)
             self._last[name] = now
-            self._say(f"{name}: {rate_text(report.done, report.total, speed)}")
+            self._say(f"{name}: {rate_text(report.done, report.total, speed, report.seconds_left)}")
 
     def close(self) -> None:
         """Nothing to take away."""

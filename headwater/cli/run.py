@@ -59,7 +59,8 @@ def read_file(file: Path) -> str:
 
 
 def once(text: str, file: str, *, state: Path | None, form: str) -> int:
-    """Process what is committed now, then write the rows of every SELECT; 1 if VERIFY finds a difference."""
+    """Process what is committed now, then write the rows of every SELECT; 1 if VERIFY finds a difference, or if
+    something stopped."""
     view = OnceView(sys.stdout, sys.stderr, form)
     with Stop() as stop, closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
         view.open(pipeline)
@@ -68,7 +69,8 @@ def once(text: str, file: str, *, state: Path | None, form: str) -> int:
         view.finish()
         for answer in answers:
             view.say(answer.text)
-    return int(any(answer.is_bad for answer in answers))
+        stopped = bool(pipeline.stopped)
+    return int(stopped or any(answer.is_bad for answer in answers))
 
 
 def forever(text: str, file: str, *, state: Path | None, form: str | None) -> None:

@@ -7,7 +7,8 @@ user declared them, and beside them
     __hw_weight     +1 for insert and upsert, -1 for delete and delete_key, 0 for truncate
     __hw_position   the position of the commit, as a number
     __hw_seq        the order of the event within the log, strictly increasing
-    __hw_unchanged  the columns an upsert did not send because they did not change, or NULL
+    __hw_unchanged  the columns an upsert did not send because they did not change, or NULL; of a truncate those in
+                    which the rows that go are equal to it, or NULL if all rows go
 
 Sources that know it also tell how a row came to be, for whoever asks for the history of a table:
 
@@ -33,6 +34,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from headwater.log.losses import Loss
 from headwater.log.positions import Position
 from headwater.schema import WEIGHT, Schema, arrow_schema
 
@@ -118,6 +120,8 @@ class Delivery:
     """When the last transaction in it was committed at the source, in seconds since 1970."""
     messages: Mapping[str, Messages] = field(default_factory=dict)
     """What has to be decoded first, for tables of a broker."""
+    losses: tuple[Loss, ...] = ()
+    """What can no longer be told, from the first of these transactions on."""
 
 
 def event_schema(schema: Schema) -> pa.Schema:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import StateError
+from headwater.log.losses import Loss, loss_from_json
 from headwater.log.private_file import private_file
 from headwater.log.segments import Segment
+from headwater.log.state_format import FORMAT, check_format
 from headwater.schema import Schema, schema_from_json
 
-FORMAT = 1
 FILE = "manifest.sqlite"
 
 _TABLES = """
@@ -36,6 +37,13 @@ CREATE TABLE IF NOT EXISTS segments (
     file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, whole INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS segments_append ON segments (append);
+CREATE TABLE IF NOT EXISTS parts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, of TEXT NOT NULL,
+    position INTEGER NOT NULL, segments TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS losses (
+    name TEXT NOT NULL, of TEXT NOT NULL, position INTEGER NOT NULL, said TEXT NOT NULL, PRIMARY KEY (name, of)
+);
 """
 
 
@@ -49,6 +57,17 @@ class LoggedTable:
     """What the table is at its source, so that a changed declaration is noticed."""
     snapshot: int | None
     """Events of transactions up to this position are in the snapshot already and are dropped."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a table's first rows that is durable before all of them are."""
+
+    table: str
+    of: str
+    """What it is a part of, so that whoever goes on can tell whether it still counts."""
+    position: int
+    segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True)
@@ -67,22 +86,19 @@ class Manifest:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        # Calls come from the thread that reads and the one that commits, one at a time.
-        self._connection = sqlite3.connect(
-            private_file(self._path), timeout=30.0, isolation_level=None, check_same_thread=False
-        )
+        try:
+            check_format(self._path, table="about", what="the log")
+            # Calls come from the thread that reads and the one that commits, one at a time.
+            self._connection = sqlite3.connect(
+                private_file(self._path), timeout=30.0, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.DatabaseError as error:
+            raise self._unreadable(error) from error
         try:
             self._open()
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise StateError(
-                "the manifest of the log cannot be read",
-                detail=f"{self._path}: {error}.",
-                hint="Remove the state with 'headwater drop' and start anew.",
-            ) from error
-        except StateError:
-            self._connection.close()
-            raise
+            raise self._unreadable(error) from error
 
     def _open(self) -> None:
         self._connection.execute("PRAGMA journal_mode = WAL")
@@ -90,15 +106,14 @@ class Manifest:
         with self.transaction():
             for statement in _TABLES.split(";"):
                 self._connection.execute(statement)
-            found = self.recall("format")
-            if found is None:
-                self.remember("format", str(FORMAT))
-        if found is not None and int(found) > FORMAT:
-            raise StateError(
-                "the log was written by a newer version",
-                detail=f"{self._path} has format {found}, this version reads up to {FORMAT}.",
-                hint="Use the version that wrote it, or a newer one.",
-            )
+            self._connection.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
+
+    def _unreadable(self, error: sqlite3.DatabaseError) -> StateError:
+        return StateError(
+            "the manifest of the log cannot be read",
+            detail=f"{self._path}: {error}.",
+            hint="Remove the state with 'headwater drop' and start anew.",
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -147,8 +162,8 @@ class Manifest:
     def drop_table(self, name: str) -> list[str]:
         """Forget a table; the files that were its."""
         found = self._connection.execute("SELECT file FROM segments WHERE name = ?", (name,)).fetchall()
-        self._connection.execute("DELETE FROM segments WHERE name = ?", (name,))
-        self._connection.execute("DELETE FROM tables WHERE name = ?", (name,))
+        for kind in ("segments", "tables", "losses"):
+            self._connection.execute(f"DELETE FROM {kind} WHERE name = ?", (name,))
         return [str(file) for (file,) in found]
 
     def put_segments(self, segments: Sequence[Segment], append: int | None) -> None:
@@ -190,6 +205,26 @@ class Manifest:
         for row in rows:
             yield Append(*row)
 
+    def last_with_rows(self, before: int | None = None) -> int | None:
+        """Where the last append ends that has rows and is not trimmed, of those that end before a position."""
+        row = self._connection.execute(
+            "SELECT max(last) FROM appends WHERE rows > 0 AND last < coalesce(?, last + 1)", (before,)
+        ).fetchone()
+        return None if row[0] is None else int(row[0])
+
+    def drop_empty(self) -> None:
+        """Forget appends without rows, but for the last: they only told how far the source was."""
+        self._connection.execute("DELETE FROM appends WHERE rows = 0 AND id < (SELECT max(id) FROM appends)")
+
+    def segments_between(self, after: int, upto: int) -> list[Segment]:
+        """The segments of the appends that end after one position and not after another, in log order."""
+        rows = self._connection.execute(
+            "SELECT s.name, s.file, s.rows, s.whole FROM segments s JOIN appends a ON a.id = s.append"
+            " WHERE a.last > ? AND a.last <= ? ORDER BY s.append, s.id",
+            (after, upto),
+        ).fetchall()
+        return [Segment(name, file, count, bool(whole)) for name, file, count, whole in rows]
+
     def segments_of(self, first: int, last: int) -> list[Segment]:
         """The segments of the appends between two ids, in log order."""
         rows = self._connection.execute(
@@ -200,7 +235,44 @@ class Manifest:
 
     def files(self) -> set[str]:
         """All files that are named."""
-        return {str(f) for (f,) in self._connection.execute("SELECT file FROM segments").fetchall()}
+        named = {str(f) for (f,) in self._connection.execute("SELECT file FROM segments").fetchall()}
+        return named | {segment.file for part in self.parts() for segment in part.segments}
+
+    def put_part(self, part: Part) -> None:
+        """Name a part of a table's first rows."""
+        said = json.dumps([[s.file, s.rows, s.whole] for s in part.segments])
+        self._connection.execute(
+            "INSERT INTO parts (name, of, position, segments) VALUES (?, ?, ?, ?)",
+            (part.table, part.of, part.position, said),
+        )
+
+    def parts(self) -> list[Part]:
+        """All parts of first rows that are not whole yet, in the order in which they came."""
+        rows = self._connection.execute(
+            "SELECT name, of, position, segments FROM parts ORDER BY id"
+        ).fetchall()
+        return [
+            Part(name, of, position, tuple(Segment(name, *one) for one in json.loads(segments)))
+            for name, of, position, segments in rows
+        ]
+
+    def drop_parts(self, name: str) -> None:
+        """No longer name the parts of a table."""
+        self._connection.execute("DELETE FROM parts WHERE name = ?", (name,))
+
+    def put_losses(self, losses: Sequence[Loss], position: int) -> None:
+        """Enter what can no longer be told from the append on that ends at a position; what is known stays known."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO losses VALUES (?, ?, ?, ?)",
+            [(loss.table, loss.column or "", position, json.dumps(loss.to_json())) for loss in losses],
+        )
+
+    def losses(self, after: int = -1) -> list[tuple[int, Loss]]:
+        """What was lost by appends that end after a position, and where these end."""
+        rows = self._connection.execute(
+            "SELECT position, said FROM losses WHERE position > ? ORDER BY position, name, of", (after,)
+        ).fetchall()
+        return [(position, loss_from_json(json.loads(said))) for position, said in rows]
 
     def snapshot_floor(self) -> int:
         """The greatest position at which a table's snapshot stands."""

@@ -3,40 +3,78 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from operator import itemgetter
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from headwater.errors import Place
-from headwater.log.events import WEIGHTS, told_schema
-from headwater.log.pgoutput import Begin, Value
+from headwater.log.beside import Beside, Told, beside_column
+from headwater.log.events import (
+    COMMITTED,
+    DELETE,
+    DELETE_KEY,
+    INSERT,
+    KIND,
+    OP,
+    POSITION,
+    SEQ,
+    TRANSACTION,
+    UPDATED,
+    UPSERT,
+    WEIGHTS,
+    told_schema,
+)
+from headwater.log.layout import Layout
+from headwater.log.packed import pieces
+from headwater.log.pgoutput import Begin, Value, read_row
+from headwater.log.row_events import row_events
 from headwater.log.text_values import is_bytes, typed_column
-from headwater.schema import Schema
+from headwater.schema import WEIGHT
+
+FEW_MESSAGES = 500
+"""Up to so many messages are read one by one: to take a few apart at once costs more than it saves. They break even near
+1,000 rows of 20 columns."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How the rows of the stream become rows of a declared table."""
+@dataclass
+class _Packed:
+    """Messages of one relation as they came, each with the last number of its events."""
 
-    table: str
-    schema: Schema
-    places: tuple[int, ...]
-    """Where each declared column stands in a row of the stream."""
-    families: tuple[str, ...]
-    snapshot: int | None = None
-    """Transactions up to here are in the table's snapshot."""
-    place: Place | None = None
+    layout: Layout
+    payloads: list[bytes] = field(default_factory=list)
+    seqs: list[int] = field(default_factory=list)
+    told: _Transactions = field(default_factory=lambda: _Transactions())
 
-    @cached_property
-    def pick(self) -> Callable[[Sequence[Value]], tuple[Value, ...]]:
-        """Takes the declared columns out of a row."""
-        if len(self.places) == 1:
-            only = self.places[0]
-            return lambda row: (row[only],)
-        return itemgetter(*self.places)
+
+@dataclass
+class _Transactions:
+    """Of which transaction each of some rows is."""
+
+    positions: list[int] = field(default_factory=list)
+    names: list[str | None] = field(default_factory=list)
+    times: list[int | None] = field(default_factory=list)
+
+    def settle(self, count: int, position: int, begun: Begin) -> None:
+        """All of them, so many, belong to one transaction."""
+        self.positions = [position] * count
+        self.names = [begun.name or (str(begun.xid) if begun.xid else None)] * count
+        self.times = [round(begun.time * 1e6) if begun.time else None] * count
+
+    def extend(self, other: _Transactions) -> None:
+        """Those of another one come after these."""
+        self.positions += other.positions
+        self.names += other.names
+        self.times += other.times
+
+    def columns(self) -> list[pa.Array]:
+        """As arrays."""
+        moment = pa.timestamp("us", tz="UTC")
+        return [
+            pa.array(self.positions, pa.int64()),
+            pa.array(self.names, pa.string()),
+            pa.array(self.times, moment),
+        ]
 
 
 @dataclass
@@ -49,9 +87,11 @@ class Pending:
     ops: list[str] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
     unchanged: list[list[str] | None] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    names: list[str | None] = field(default_factory=list)
-    times: list[int | None] = field(default_factory=list)
+    _told: _Transactions = field(default_factory=_Transactions)
+    _packed: dict[int, _Packed] = field(default_factory=dict)
+    """By the layout itself, not by what is in it: to compare that for every row would take longer than all the rest."""
+    _commits: dict[int, int] = field(default_factory=dict)
+    """Of each position here, where the commit of its transaction stands."""
 
     def add(
         self, kind: str, row: tuple[Value, ...], *, op: str, seq: int, unchanged: list[str] | None = None
@@ -63,6 +103,14 @@ class Pending:
         self.seqs.append(seq)
         self.unchanged.append(unchanged)
 
+    def add_packed(self, layout: Layout, payload: bytes, seq: int) -> None:
+        """One more message that is a row, as it came; `seq` is the last number of its events."""
+        packed = self._packed.get(id(layout))
+        if packed is None:
+            packed = self._packed[id(layout)] = _Packed(layout)
+        packed.payloads.append(payload)
+        packed.seqs.append(seq)
+
     def extend(self, other: Pending, position: int, begun: Begin) -> None:
         """Take over the events of a transaction that ended at `position`."""
         other.settle(position, begun)
@@ -71,34 +119,122 @@ class Pending:
         self.ops += other.ops
         self.seqs += other.seqs
         self.unchanged += other.unchanged
-        self.positions += other.positions
-        self.names += other.names
-        self.times += other.times
+        self._told.extend(other._told)
+        self._commits |= other._commits
+        for key, packed in other._packed.items():
+            mine = self._packed.setdefault(key, _Packed(packed.layout))
+            mine.payloads += packed.payloads
+            mine.seqs += packed.seqs
+            mine.told.extend(packed.told)
 
     def settle(self, position: int, begun: Begin) -> None:
         """All events here belong to one transaction."""
-        count = len(self.rows)
-        self.positions = [position] * count
-        self.names = [begun.name or (str(begun.xid) if begun.xid else None)] * count
-        self.times = [round(begun.time * 1e6) if begun.time else None] * count
+        self._commits[position] = begun.commit_at
+        self._told.settle(len(self.rows), position, begun)
+        for packed in self._packed.values():
+            packed.told.settle(len(packed.seqs), position, begun)
 
     def typed(self) -> pa.Table:
-        """The events as columns of their declared types."""
+        """The events in their order, as columns of their declared types."""
+        found = [self._plain()] if self.rows else []
+        for packed in self._packed.values():
+            found += _unpacked(packed) if len(packed.seqs) > FEW_MESSAGES else _one_by_one(packed)
+        texts = pa.concat_tables(found) if found else _schema(self.layout).empty_table()
+        if len(found) > 1:
+            texts = texts.take(pc.sort_indices(texts.column(SEQ)))
+        schema, own = told_schema(self.layout.schema), len(self.layout.own)
+        values = [self._typed(texts, place) for place in range(own)]
+        if self.layout.beside:
+            told = self._all_told(texts)
+            for one in self.layout.beside:
+                values.insert(one.place, self._beside(one, told))
+        columns = [*values, *(texts.column(name) for name in texts.column_names[own:])]
+        made = pa.Table.from_arrays(columns, schema=schema).combine_chunks()
+        return _looked_up(made) if self.layout.by_key else made
+
+    def _all_told(self, texts: pa.Table) -> Told:
+        positions = texts.column(POSITION).combine_chunks().dictionary_encode()
+        commits = pa.array([self._commits[p] for p in positions.dictionary.to_pylist()], pa.int64())
+        weights, ops, transactions, committed = (
+            texts.column(name).combine_chunks() for name in (WEIGHT, OP, TRANSACTION, COMMITTED)
+        )
+        return Told(weights, ops, transactions, committed, commits.take(positions.indices))
+
+    def _beside(self, one: Beside, told: Told) -> pa.Array:
         layout = self.layout
-        columns = []
-        for values, column, family in zip(
-            zip(*self.rows, strict=True), layout.schema, layout.families, strict=True
-        ):
-            raw = pa.array(values, pa.binary())
-            texts = raw if is_bytes(family) else raw.cast(pa.string())
-            columns.append(typed_column(texts, column, family=family, table=layout.table, place=layout.place))
-        weights = [WEIGHTS[kind] for kind in self.kinds]
-        columns += [self.kinds, weights, self.positions, self.seqs, self.unchanged]
-        appended = [round(time.time() * 1e6)] * len(weights)
-        columns += [self.ops, self.names, self.times, appended]
-        schema = told_schema(layout.schema)
-        arrays = [
-            pa.array(column, wanted.type) if isinstance(column, list) else column
-            for column, wanted in zip(columns, schema, strict=True)
-        ]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        return beside_column(one, layout.schema, told, table=layout.table, place=layout.place)
+
+    def _typed(self, texts: pa.Table, place: int) -> pa.Array:
+        layout = self.layout
+        column, family = layout.own[place], layout.families[place]
+        raw = texts.column(place).combine_chunks()
+        values = raw if is_bytes(family) else raw.cast(pa.string())
+        return typed_column(values, column, family=family, table=layout.table, place=layout.place)
+
+    def _plain(self) -> pa.Table:
+        """The events that came one by one."""
+        values = [pa.array(v, pa.binary()) for v in zip(*self.rows, strict=True)]
+        positions, names, times = self._told.columns()
+        return _events(
+            self.layout,
+            values,
+            [
+                pa.array(self.kinds),
+                pa.array([WEIGHTS[kind] for kind in self.kinds], pa.int8()),
+                positions,
+                pa.array(self.seqs, pa.int64()),
+                pa.array(self.unchanged, pa.list_(pa.string())),
+                pa.array(self.ops),
+                names,
+                times,
+            ],
+        )
+
+
+def _unpacked(packed: _Packed) -> list[pa.Table]:
+    """The events of messages that were kept as they came."""
+    layout, told = packed.layout, packed.told.columns()
+    names = [column.name for column in layout.own]
+    made = []
+    for piece in pieces(packed.payloads, packed.seqs, places=layout.places, names=names, every=layout.by_key):
+        count = len(piece.seqs)
+        positions, transactions, times = (column.take(piece.messages) for column in told)
+        weights = pa.repeat(pa.scalar(WEIGHTS[piece.kind], pa.int8()), count)
+        beside = [pa.repeat(piece.kind, count), weights, positions, piece.seqs, piece.unchanged]
+        made.append(_events(layout, piece.values, [*beside, pa.repeat(piece.op, count), transactions, times]))
+    return made
+
+
+def _one_by_one(packed: _Packed) -> list[pa.Table]:
+    """The same of a few messages."""
+    events, told, own = Pending(packed.layout), packed.told, _Transactions()
+    for number, (payload, last) in enumerate(zip(packed.payloads, packed.seqs, strict=True)):
+        found = row_events(packed.layout, read_row(payload))
+        for seq, event in enumerate(found, last - len(found) + 1):
+            events.add(event.kind, event.row, op=event.op, seq=seq, unchanged=event.unchanged)
+        own.positions += told.positions[number : number + 1] * len(found)
+        own.names += told.names[number : number + 1] * len(found)
+        own.times += told.times[number : number + 1] * len(found)
+    events._told = own
+    return [events._plain()] if events.rows else []
+
+
+def _looked_up(events: pa.Table) -> pa.Table:
+    """Events that say only what became of a key, so that the row that goes is the one that is stored."""
+    kinds = events.column(KIND)
+    kinds = pc.if_else(pc.equal(kinds, DELETE), DELETE_KEY, kinds)
+    is_new = pc.and_(pc.equal(kinds, INSERT), pc.equal(events.column(OP), UPDATED))
+    kinds = pc.if_else(is_new, UPSERT, kinds)
+    return events.set_column(events.column_names.index(KIND), KIND, kinds)
+
+
+def _events(layout: Layout, values: Sequence[pa.Array], beside: Sequence[pa.Array]) -> pa.Table:
+    moment = pa.scalar(round(time.time() * 1e6), pa.timestamp("us", tz="UTC"))
+    appended = pa.repeat(moment, len(beside[0]))
+    return pa.Table.from_arrays([*values, *beside, appended], schema=_schema(layout))
+
+
+def _schema(layout: Layout) -> pa.Schema:
+    """The columns of events whose values are still text."""
+    own = [pa.field(column.name, pa.binary()) for column in layout.own]
+    return pa.schema([*own, *list(told_schema(layout.schema))[len(layout.schema.columns) :]])

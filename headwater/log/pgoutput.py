@@ -1,7 +1,10 @@
-"""The bytes of Postgres' `pgoutput` plugin (protocol version 1), message by message.
+"""The bytes of Postgres' `pgoutput` plugin (protocol versions 1 to 4), message by message.
 
 Values stay text as the server wrote it: bytes, None for NULL, `SAME` for a large value that did not change
 and was not sent. What a message means for a table is not decided here.
+
+Between `StreamStart` and `StreamStop` every message begins with its kind and the number of the (sub)transaction that it
+is of; `outside` takes the number off, and what is left reads as outside of streams.
 """
 
 from __future__ import annotations
@@ -50,6 +53,8 @@ class RelationColumn(NamedTuple):
     name: str
     type_oid: int
     is_key: bool
+    modifier: int = -1
+    """What stands in brackets behind the type, as the server counts it."""
 
 
 class Relation(NamedTuple):
@@ -102,19 +107,51 @@ class Said(NamedTuple):
     content: bytes
 
 
+class StreamStart(NamedTuple):
+    """Messages of a transaction that is not committed follow."""
+
+    xid: int
+
+
+class StreamStop(NamedTuple):
+    """What follows is no longer of that transaction; it may come back."""
+
+
+class StreamCommit(NamedTuple):
+    """A transaction that was streamed is committed: all that `Begin` and `Commit` say of others."""
+
+    xid: int
+    commit_at: int
+    end: int
+    time: float
+
+
+class StreamAbort(NamedTuple):
+    """A subtransaction of a transaction that was streamed is undone, or all of it, if both numbers are the same."""
+
+    xid: int
+    subxid: int
+
+
 class Other(NamedTuple):
     """Something that changes no row: an origin, a type."""
 
     kind: str
 
 
-Message = Begin | Commit | Relation | Insert | Update | Delete | Truncate | Said | Other
+Streaming = StreamStart | StreamStop | StreamCommit | StreamAbort
+Message = Begin | Commit | Relation | Insert | Update | Delete | Truncate | Said | Streaming | Other
 
 _length = struct.Struct(">I").unpack_from
 _short = struct.Struct(">H").unpack_from
+_type = struct.Struct(">Ii").unpack_from
 _begin = struct.Struct(">QqI").unpack_from
 _commit = struct.Struct(">BQQq").unpack_from
 _said = struct.Struct(">BQ").unpack_from
+_stream_commit = struct.Struct(">IBQQq").unpack_from
+_stream_abort = struct.Struct(">II").unpack_from
+
+STREAM_STOP = ord("E")
 
 _TEXT, _NULL, _SAME = b"tnu"
 _OLD, _KEY, _NEW = b"OKN"
@@ -125,6 +162,18 @@ def read_message(payload: bytes) -> Message:
     kind = payload[0]
     reader = _READERS.get(kind)
     return Other(chr(kind)) if reader is None else reader(payload)
+
+
+def read_row(payload: bytes) -> Insert | Update | Delete:
+    """What a message says that is a row."""
+    message = read_message(payload)
+    assert isinstance(message, Insert | Update | Delete), message
+    return message
+
+
+def outside(payload: bytes) -> tuple[int, bytes]:
+    """A message from within a stream: the (sub)transaction it is of, and the message as it is outside of streams."""
+    return int.from_bytes(payload[1:5]), payload[:1] + payload[5:]
 
 
 def _read_begin(payload: bytes) -> Begin:
@@ -148,9 +197,9 @@ def _read_relation(payload: bytes) -> Relation:
     for _ in range(count):
         is_key = bool(payload[at] & 1)
         column, at = _read_name(payload, at + 1)
-        (type_oid,) = _length(payload, at)
+        type_oid, modifier = _type(payload, at)
         at += 8
-        columns.append(RelationColumn(column, type_oid, is_key))
+        columns.append(RelationColumn(column, type_oid, is_key, modifier))
     # The server writes pg_catalog as nothing.
     return Relation(relation, schema or "pg_catalog", name, identity, tuple(columns))
 
@@ -190,6 +239,11 @@ def _read_said(payload: bytes) -> Said:
     return Said(bool(flags & 1), place, prefix, payload[at + 4 : at + 4 + size])
 
 
+def _read_stream_commit(payload: bytes) -> StreamCommit:
+    xid, _, commit_at, end, moment = _stream_commit(payload, 1)
+    return StreamCommit(xid, commit_at, end, EPOCH + moment / 1e6)
+
+
 def _read_row(payload: bytes, at: int) -> tuple[list[Value], int]:
     """The values of a row and the place after it. The hottest loop of the capture."""
     (count,) = _short(payload, at)
@@ -227,4 +281,9 @@ _READERS: dict[int, Callable[[bytes], Message]] = {
     ord("D"): _read_delete,
     ord("T"): _read_truncate,
     ord("M"): _read_said,
+    ord("S"): lambda payload: StreamStart(*_length(payload, 1)),
+    STREAM_STOP: lambda _: StreamStop(),
+    ord("c"): _read_stream_commit,
+    # Behind these a server that streams in parallel says where and when.
+    ord("A"): lambda payload: StreamAbort(*_stream_abort(payload, 1)),
 }

@@ -17,16 +17,21 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headwater.errors import StateError
-from headwater.log.events import SMALL_ROWS, Delivery, Events
-from headwater.log.manifest import Append, LoggedTable, Manifest
+from headwater.fault_points import pass_by
+from headwater.log.events import SEQ, SMALL_ROWS, Delivery, Events
+from headwater.log.losses import Loss
+from headwater.log.manifest import Append, LoggedTable, Manifest, Part
 from headwater.log.positions import Position
 from headwater.log.segments import Segment, SegmentStream, sync, write_segment
+from headwater.log.shards import declared_name
 
 SNAPSHOT_ROWS = 500_000
 LOCK_SECONDS = 2.0
@@ -37,7 +42,7 @@ class LogWriter:
 
     def __init__(self, folder: Path, *, notation: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self.folder = self._folder = folder
         self._lock = _lock(folder)
         try:
             self.manifest = Manifest(folder)
@@ -64,13 +69,34 @@ class LogWriter:
         stem = self._next_file().removesuffix(".parquet")
         return SegmentStream(self._folder, stem, table=table, rows_per_file=SNAPSHOT_ROWS)
 
+    def stem(self) -> str:
+        """A name for files that another process writes for us; even one that outlives us writes no file of our heir's."""
+        return f"{self._next_file().removesuffix('.parquet')}-{token_hex(4)}"
+
     def put_snapshot(self, table: LoggedTable, segments: Sequence[Segment]) -> None:
         """Take up a table with its first rows; they become readable with the append that reaches them."""
+        named = {segment.file for segment in segments}
+        parts = [part for part in self.manifest.parts() if part.table == table.name]
         with self.manifest.transaction():
             self.manifest.drop_table(table.name)
+            self.manifest.drop_parts(table.name)
             self.manifest.put_table(table)
             self.manifest.put_segments(segments, None)
             self._keep_counters()
+        _unlink(self._folder, [s.file for part in parts for s in part.segments if s.file not in named])
+
+    def put_part(self, part: Part) -> None:
+        """Keep a part of a table's first rows; its segments are forced to disk already."""
+        with self.manifest.transaction():
+            self.manifest.put_part(part)
+            self._keep_counters()
+
+    def forget_parts(self, table: str) -> None:
+        """Drop the parts of a table's first rows that are not whole."""
+        files = [s.file for part in self.manifest.parts() if part.table == table for s in part.segments]
+        with self.manifest.transaction():
+            self.manifest.drop_parts(table)
+        _unlink(self._folder, files)
 
     def forget(self, table: str) -> None:
         """Drop a table and what is unread of it."""
@@ -86,6 +112,7 @@ class LogWriter:
         last: int,
         committed_at: float | None,
         facts: Mapping[str, str] | None = None,
+        losses: Sequence[Loss] = (),
     ) -> bool:
         """Make whole transactions durable, and facts about them with it; False if the log has them already."""
         known = self.last
@@ -93,15 +120,22 @@ class LogWriter:
             _unlink(self._folder, [part.file for part in parts])
             return False
         sync(self._folder, [part.file for part in parts])
+        pass_by("log written")
         rows = sum(part.rows for part in parts)
         with self.manifest.transaction():
             entered = self.manifest.put_append(Append(0, first, last, rows, committed_at), time.time())
             self.manifest.put_segments(parts, entered)
             self.manifest.adopt(entered, last)
+            self.manifest.put_losses(losses, last)
             for key, value in (facts or {}).items():
                 self.manifest.remember(key, value)
             self._keep_counters()
+        pass_by("log appended")
         return True
+
+    def discard(self, parts: Sequence[Segment]) -> None:
+        """Remove parts of an append that does not come."""
+        _unlink(self._folder, [part.file for part in parts])
 
     def close(self) -> None:
         """Free the files and the lock."""
@@ -143,11 +177,13 @@ class LogReader:
         With `upto` everything up to that position, whatever `limit` says, and None before the log is there.
 
         A delivery never ends between a reader's position and a table's snapshot: before that the table
-        would seem to be empty.
+        would seem to be empty. It ends before an append by which something is lost, so that all that was made from it is
+        true up to there.
         """
         with self._turn:
-            taken = self._taken(-1 if after is None else after.value, limit, upto)
-            return self._delivery(taken) if taken else None
+            begin = -1 if after is None else after.value
+            taken = self._taken(begin, limit, upto)
+            return self._delivery(taken, begin) if taken else None
 
     def whole_at(self) -> Position:
         """The position from which on every table has its snapshot."""
@@ -157,20 +193,29 @@ class LogReader:
         floor = self.manifest.snapshot_floor() if upto is None else upto.value
         taken: list[Append] = []
         rows = 0
+        losing = {position for position, _ in self.manifest.losses(after)}
         for append in self.manifest.appends_after(after):
-            full = rows + append.rows > limit if upto is None else append.last > floor
+            full = (
+                rows + append.rows > limit or append.last in losing if upto is None else append.last > floor
+            )
             if taken and full and taken[-1].last >= floor:
                 break
             taken.append(append)
             rows += append.rows
         return taken if taken and taken[-1].last >= floor else []
 
-    def _delivery(self, taken: Sequence[Append]) -> Delivery:
+    def _delivery(self, taken: Sequence[Append], after: int) -> Delivery:
         by_table: dict[str, list[Segment]] = {}
         for segment in self.manifest.segments_of(taken[0].id, taken[-1].id):
-            by_table.setdefault(segment.table, []).append(segment)
+            by_table.setdefault(declared_name(segment.table), []).append(segment)
         tables = {name: self._events(segments) for name, segments in by_table.items()}
-        return Delivery(self._position(taken[-1].last), tables, taken[-1].committed_at)
+        end = taken[-1].last
+        lost = tuple(
+            replace(loss, table=declared_name(loss.table))
+            for position, loss in self.manifest.losses(after)
+            if position <= end
+        )
+        return Delivery(self._position(end), tables, taken[-1].committed_at, losses=lost)
 
     def trim(self, position: Position) -> None:
         """Forget everything up to a position."""
@@ -189,9 +234,10 @@ class LogReader:
         if count > SMALL_ROWS:
             return Events(count, files=paths, whole_rows=whole)
         read = [pq.ParquetFile(path).read() for path in paths]
-        return Events(
-            count, rows=pa.concat_tables(read, promote_options="default").combine_chunks(), whole_rows=whole
-        )
+        rows = pa.concat_tables(read, promote_options="default")
+        if len({segment.table for segment in segments}) > 1:
+            rows = rows.sort_by(SEQ)
+        return Events(count, rows=rows.combine_chunks(), whole_rows=whole)
 
     def _position(self, value: int) -> Position:
         return Position(value, self.manifest.recall("notation") or "number")

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import Place, SourceError
 from headwater.log import mysql_values
+from headwater.log.shards import shown_name
 from headwater.log.text_arrays import split_arrays
 from headwater.schema import Column, arrow_type
 
@@ -85,7 +86,7 @@ def typed_column(
         shown = unfit.value if len(unfit.value) <= 100 else unfit.value[:100] + "..."
         always = "BYTES" if family == RAW else "STRING"
         raise SourceError(
-            f"a value of column '{column.name}' of table '{table}' does not fit its type {column.type}",
+            f"a value of column '{column.name}' of table '{shown_name(table)}' does not fit its type {column.type}",
             detail=f"The value is '{shown}' ({unfit.reason}).",
             hint=f"Declare the column with a type that holds it; '{column.name} {always}' always does.",
             place=place,

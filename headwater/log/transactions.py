@@ -6,26 +6,24 @@ complete ones; `take_open` takes what there is of a transaction too large to hol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from headwater.log.emptied import emptied_by
 from headwater.log.events import (
     CREATED,
-    DELETE,
-    DELETE_KEY,
-    DELETED,
     EMPTIED,
     INSERT,
     TRUNCATE,
-    UPDATED,
-    UPSERT,
 )
+from headwater.log.layout import Layout
+from headwater.log.losses import Loss
 from headwater.log.messages import message_row
-from headwater.log.pending import Layout, Pending
+from headwater.log.packed import numbers_of
+from headwater.log.pending import Pending
 from headwater.log.pgoutput import (
-    SAME,
     Begin,
     Commit,
     Delete,
@@ -37,6 +35,7 @@ from headwater.log.pgoutput import (
     Update,
     Value,
 )
+from headwater.log.row_events import row_events
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,8 @@ class Taken:
     seq: int
     """The sequence number of the last event in them."""
     tables: dict[str, pa.Table]
+    losses: tuple[Loss, ...] = ()
+    """What can no longer be told, from these on."""
 
 
 def nobody(_: str) -> tuple[Layout, ...]:
@@ -69,7 +70,10 @@ class Collector:
         messages: Callable[[str], tuple[Layout, ...]] = nobody,
     ) -> None:
         self._layouts, self._messages = layouts, messages
-        self._relations: dict[int, tuple[Layout, ...]] = {}
+        self.relations: dict[int, tuple[Layout, ...]] = {}
+        """What the stream has said so far of the tables it tells of."""
+        self.heard: dict[int, Relation] = {}
+        """The same, as it was said."""
         self.seq = seq
         self.last = last
         self.open_at: int | None = None
@@ -79,6 +83,8 @@ class Collector:
         self._news: dict[int, tuple[Layout, ...]] = {}
         self._open: dict[str, Pending] = {}
         self._done: dict[str, Pending] = {}
+        self._open_losses: dict[Loss, None] = {}
+        self._done_losses: dict[Loss, None] = {}
         self._span: tuple[int, int, float | None, int] | None = None
 
     @property
@@ -88,39 +94,42 @@ class Collector:
 
     def changes_layout(self, relation: Relation) -> bool:
         """True if rows held back would be read in another way than rows to come."""
-        known = self._relations.get(relation.id)
+        known = self.relations.get(relation.id)
         return known is not None and known != self._layouts(relation)
 
     def handle(self, message: Message, size: int) -> None:
         """Take in one message of `size` bytes."""
         self.open_bytes += size
         match message:
-            case Insert():
+            case Insert() | Update() | Delete():
                 for layout in self._wanted(message.relation):
-                    self._add(layout, INSERT, layout.pick(message.new), op=CREATED)
-            case Update():
-                for layout in self._wanted(message.relation):
-                    self._update(layout, message)
-            case Delete():
-                kind = DELETE if message.old_is_whole else DELETE_KEY
-                for layout in self._wanted(message.relation):
-                    self._add(layout, kind, layout.pick(message.old), op=DELETED)
+                    for kind, row, op, unchanged in row_events(layout, message):
+                        self._add(layout, kind, row, op=op, unchanged=unchanged)
             case Begin():
                 self.open_at, self._begun = message.commit_at, message
                 self._news = {}
             case Commit():
                 self._end(message.end, message.time)
             case Relation():
-                self._relations[message.id] = self._layouts(message)
+                self.relations[message.id], self.heard[message.id] = self._layouts(message), message
                 self._news = {}
             case Truncate():
                 for relation in message.relations:
                     for layout in self._wanted(relation):
-                        self._add(layout, TRUNCATE, (None,) * len(layout.places), op=EMPTIED)
+                        row, gone = (None,) * len(layout.places), emptied_by(layout)
+                        self._add(layout, TRUNCATE, row, op=EMPTIED, unchanged=gone)
             case Said(transactional=True):
                 self._say(message)
             case Said():
                 self._say_alone(message)
+
+    def handle_row(self, payload: bytes) -> None:
+        """Take in a message of `pgoutput` that is a row, as it came: it is taken apart with all others."""
+        self.open_bytes += len(payload)
+        for layout in self._wanted(int.from_bytes(payload[1:5])):
+            self.seq += numbers_of(payload)
+            self.open_rows += 1
+            self._pending(layout).add_packed(layout, payload, self.seq)
 
     def take(self) -> Taken | None:
         """The complete transactions, if there are any; they are no longer held."""
@@ -128,9 +137,10 @@ class Collector:
             return None
         first, last, moment, seq = self._span
         tables = {name: pending.typed() for name, pending in self._done.items()}
-        self._done, self._span = {}, None
+        losses = tuple(self._done_losses)
+        self._done, self._done_losses, self._span = {}, {}, None
         self.done_rows = self.done_bytes = 0
-        return Taken(first, last, moment, seq, tables)
+        return Taken(first, last, moment, seq, tables, losses)
 
     def take_open(self) -> dict[str, pa.Table]:
         """What is held of the open transaction; the rest of it comes later.
@@ -138,43 +148,49 @@ class Collector:
         Its end is not known yet, so these events carry the first place of its commit, which lies between
         the end of the transaction before and its own.
         """
+        return {layout.table: rows for layout, rows in self.take_laid_out()}
+
+    def take_laid_out(self) -> list[tuple[Layout, pa.Table]]:
+        """The same, with how each table was read."""
         assert self.open_at is not None
-        tables = {}
-        for name, pending in self._open.items():
+        tables = []
+        for pending in self._open.values():
             pending.settle(self.open_at + 1, self._begun)
-            tables[name] = pending.typed()
+            tables.append((pending.layout, pending.typed()))
         self._open, self.open_rows, self.open_bytes = {}, 0, 0
         return tables
+
+    def take_over(self, relations: Mapping[int, tuple[Layout, ...]], heard: Mapping[int, Relation]) -> None:
+        """What was said of tables before."""
+        self.relations.update(relations)
+        self.heard.update(heard)
+        self._news = {}
+
+    def wants(self, read: Layout) -> bool:
+        """True if the open transaction is news for a table of which something was read ahead, and can be told."""
+        told = [number for number, of in self.relations.items() if any(one.table == read.table for one in of)]
+        if not told:
+            # What was said of it was said before a part that was rolled back.
+            return self.is_news(read)
+        return any(layout.table == read.table for number in told for layout in self._wanted(number))
+
+    def is_news(self, layout: Layout) -> bool:
+        """True if the table has not got the open transaction yet, neither from the log nor with its first rows."""
+        at = self.open_at
+        assert at is not None
+        return at >= self.last and (layout.snapshot is None or at >= layout.snapshot)
 
     def _wanted(self, relation: int) -> tuple[Layout, ...]:
         """The declared tables for which an event of the open transaction is news."""
         wanted = self._news.get(relation)
         if wanted is not None:
             return wanted
-        at = self.open_at
-        assert at is not None
-        layouts = () if at < self.last else self._relations[relation]
-        wanted = tuple(x for x in layouts if x.snapshot is None or at >= x.snapshot)
+        news = [layout for layout in self.relations[relation] if self.is_news(layout)]
+        # Only a row that is news shows a loss: what was said of a table before it was read anew counts no more.
+        self._open_losses |= {loss: None for layout in news for loss in layout.losses}
+        wanted = tuple(layout for layout in news if not layout.gone)
         self._news[relation] = wanted
         return wanted
-
-    def _update(self, layout: Layout, change: Update) -> None:
-        new = layout.pick(change.new)
-        if change.old is not None and change.old_is_whole:
-            old = layout.pick(change.old)
-            if SAME in new:
-                new = tuple(o if n is SAME else n for o, n in zip(old, new, strict=True))
-            if old != new:
-                self._add(layout, DELETE, old, op=UPDATED)
-                self._add(layout, INSERT, new, op=UPDATED)
-            return
-        if change.old is not None:
-            self._add(layout, DELETE_KEY, layout.pick(change.old), op=UPDATED)
-        if SAME not in new:
-            self._add(layout, UPSERT, new, op=UPDATED)
-            return
-        names = [c.name for c, value in zip(layout.schema, new, strict=True) if value is SAME]
-        self._add(layout, UPSERT, tuple(None if v is SAME else v for v in new), op=UPDATED, unchanged=names)
 
     def _add(
         self,
@@ -185,18 +201,19 @@ class Collector:
         op: str,
         unchanged: list[str] | None = None,
     ) -> None:
+        self.seq += 1
+        self.open_rows += 1
+        self._pending(layout).add(kind, row, op=op, seq=self.seq, unchanged=unchanged)
+
+    def _pending(self, layout: Layout) -> Pending:
         pending = self._open.get(layout.table)
         if pending is None:
             pending = self._open[layout.table] = Pending(layout)
-        self.seq += 1
-        self.open_rows += 1
-        pending.add(kind, row, op=op, seq=self.seq, unchanged=unchanged)
+        return pending
 
     def _say(self, said: Said) -> None:
-        at = self.open_at
-        assert at is not None
-        for layout in self._messages(said.prefix) if at >= self.last else ():
-            if layout.snapshot is None or at >= layout.snapshot:
+        for layout in self._messages(said.prefix):
+            if self.is_news(layout):
                 self._add(layout, INSERT, layout.pick(message_row(said, self._begun)), op=CREATED)
 
     def _say_alone(self, said: Said) -> None:
@@ -218,5 +235,6 @@ class Collector:
             self._span = (first, end, before if moment is None else moment, self.seq)
             self.done_rows += self.open_rows
             self.done_bytes += self.open_bytes
+            self._done_losses |= self._open_losses
             self.last = end
-        self._open, self.open_rows, self.open_bytes = {}, 0, 0
+        self._open, self._open_losses, self.open_rows, self.open_bytes = {}, {}, 0, 0

@@ -82,7 +82,8 @@ class Area:
             self.state = RUNNING if report.subject.endswith("; going on") else WAITING
         said = words(report)
         if report.stage == COUNTED:
-            said += f": {rate_text(report.done, report.total, None)}"
+            how_far = rate_text(report.done, report.total, report.per_second, report.seconds_left)
+            said += f": {how_far}"
         is_over = report.stage not in NOTES and report.total is not None and report.done >= report.total
         self._note = "" if is_over and report.stage != COUNTED else said
         self.changed()

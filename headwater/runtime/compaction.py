@@ -88,7 +88,7 @@ def compactor_beside(engine: Engine, program: Program, folder: Path) -> Compacto
 def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Merged:
     """Merge the small runs of a State into as few files as there can be."""
     kept, small = _split(state.runs)
-    made = _merged_rows(engine, program, replace(state, runs=small))
+    made = _merged_rows(engine, program, replace(state, runs=small), are_all=not kept)
     if isinstance(made, Files):
         runs = [_adopted(state, path, f"{batch_id:012d}-c{i}") for i, path in enumerate(made.paths)]
     else:
@@ -100,9 +100,9 @@ def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Mer
     return Merged(state.relation, state.runs, (*kept, *runs))
 
 
-def _merged_rows(engine: Engine, program: Program, state: State) -> pa.Table | Files:
+def _merged_rows(engine: Engine, program: Program, state: State, *, are_all: bool) -> pa.Table | Files:
     """What the runs of a State add up to: a few rows by Arrow, or by Spark from memory; more of them through files."""
-    view, sums = "compacting", _sums(program, state)
+    view, sums = "compacting", _sums(program, state, are_all=are_all)
     everything = exp.select("*").from_(view)
     query = consolidated(everything, state.schema.names) if sums is None else sums(everything)
     if state.rows > SMALL_ROWS:
@@ -131,11 +131,11 @@ def _split(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
     return runs[:keep], runs[keep:]
 
 
-def _sums(program: Program, state: State) -> Callable[[exp.Query], exp.Query] | None:
+def _sums(program: Program, state: State, *, are_all: bool) -> Callable[[exp.Query], exp.Query] | None:
     """How the partial sums of a State are added up; None if it holds rows."""
     for view in program.views.values():
         if sums_relation(view.name) == state.relation and view.maintained.measures is not None:
             assert view.block.group is not None
             keys, measures = view.block.group.keys, view.maintained.measures
-            return lambda rows: aggregate.merged_sums(rows, keys, measures)
+            return lambda rows: aggregate.merged_sums(rows, keys, measures, are_all=are_all)
     return None

@@ -18,6 +18,7 @@ from headwater.runtime.metadata import metadata_of
 from headwater.runtime.naming import named, own_name, relation_of, written_out
 from headwater.runtime.program import Program, Question, SinkNode
 from headwater.runtime.recomputing import notes_on_recompute
+from headwater.runtime.remembered import Remembered, to_text
 from headwater.runtime.results import add_result
 from headwater.runtime.scope import Scope
 from headwater.runtime.showing import show
@@ -29,8 +30,8 @@ from headwater.sinks.registry import sink_type
 from headwater.sources.dead_letters import TABLE as DEAD_LETTERS
 from headwater.spark.engine import Engine
 from headwater.sql import statements as sql
-from headwater.sql.bind import refuse_volatile
 from headwater.sql.catalog import Relation
+from headwater.sql.volatile import refuse_volatile
 
 
 @dataclass
@@ -103,6 +104,7 @@ class Compiler:
             tuple(scope.sinks),
             tuple(self.said),
             tuple(self.questions),
+            to_text(scope.described, scope.made_with),
         )
 
     def _question(self, statement: sql.Verify | sql.Analyze) -> Question:
@@ -130,9 +132,11 @@ def compile_script(
     *,
     hidden: Hidden | None = None,
     known_columns: Mapping[str, Schema] | None = None,
+    remembered: Remembered | None = None,
 ) -> Program:
     """The program of a whole script; what its options refer to is hidden."""
-    compiler = Compiler(Scope(engine, known_columns or {}, hidden=hidden or Hidden()))
+    known = (remembered or Remembered()).without_new_readers(script)
+    compiler = Compiler(Scope(engine, known_columns or {}, hidden=hidden or Hidden(), remembered=known))
     for statement in script:
         compiler.take(statement)
     return compiler.program()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headwater.errors import AwayError, HeadwaterError, SinkError, SourceError, placed
+from headwater.fault_points import pass_by
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
 from headwater.runtime.program import Program, SinkNode, TableNode, fingerprint
@@ -49,6 +50,8 @@ class Ends:
                     f"the interrupted batch cannot be read again: {name} does not come to {end}",
                     hint="Its log is gone. Remove the state with headwater drop, and start with a new snapshot.",
                 )
+        if found:
+            pass_by("batch read")
         return found
 
     def now(self) -> dict[str, Position]:
@@ -205,3 +208,9 @@ def source_context(
 
 def _pipeline_name(program: Program) -> str:
     return program.settings.name
+
+
+def committed_at(deliveries: Mapping[str, Delivery]) -> float | None:
+    """When the last of some transactions was committed."""
+    moments = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
+    return max(moments, default=None)

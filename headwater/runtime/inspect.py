@@ -1,4 +1,4 @@
-"""Look inside a script or a saved pipeline, or remove it: explain, verify, drop."""
+"""Look inside a script or a saved pipeline, let a table of it be read again, or remove it: explain, verify, drop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from headwater.errors import StateError
+from headwater.errors import StateError, UsageError
+from headwater.incremental.change_plan import sums_relation
+from headwater.nearest import nearest_hint
 from headwater.runtime.answers import explain
 from headwater.runtime.compile import compile_script
 from headwater.runtime.costs import CostModel
@@ -21,6 +23,8 @@ from headwater.runtime.pipeline import COSTS, Pipeline
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, lock
 from headwater.runtime.questions import analyzed
+from headwater.runtime.remembered import remembered_in
+from headwater.runtime.stops import stops_of
 from headwater.runtime.verify import Difference, verify
 from headwater.spark.engine import Engine
 from headwater.sql.script import parse_script
@@ -64,7 +68,9 @@ def verify_state(state: Path, *, listener: Listener) -> list[Difference]:
     """Recompute every result of a saved pipeline from its saved tables; the source is not asked."""
     with _saved(state, listener) as (program, engine, progress):
         states = {name: saved.state for name, saved in progress.relations.items()}
-        missing = [name for name in (*program.tables, *program.views) if name not in states]
+        stops = stops_of(program, progress, states)
+        needed = [name for name in (*program.tables, *program.views) if name not in stops.nodes]
+        missing = [name for name in needed if name not in states]
         if missing:
             raise StateError(
                 f'"{missing[0]}" has no saved state yet',
@@ -73,7 +79,49 @@ def verify_state(state: Path, *, listener: Listener) -> list[Difference]:
         for path in (path for one in states.values() for path in one.paths):
             if not path.exists():
                 return [Difference(path.parent.name, f"the file {path.name} is missing")]
-        return verify(program, engine, states)
+        return verify(stops, engine, states)
+
+
+def resnapshot_state(state: Path, table: str, *, listener: Listener) -> list[str]:
+    """Forget the rows of a table, so that its source reads them again at the next start; the results that read it.
+
+    Their rows stay until they are computed anew, so that sinks hear only the difference.
+    """
+    with _saved(state, listener) as (program, _, progress):
+        if table not in program.tables:
+            raise UsageError(
+                f"the pipeline has no table '{table}'",
+                hint=nearest_hint(table, sorted(program.tables), "tables"),
+            )
+        if progress.planned_batch > progress.batch_id:
+            raise StateError(
+                f"batch {progress.planned_batch} was interrupted, and has to be repeated with the rows it began with",
+                hint="Run the pipeline once (headwater run FILE --once), then ask again.",
+            )
+        results = _readers(program, table)
+        views = _made_from(program, table)
+        gone = {table, *map(sums_relation, views)}
+        progress.retire(gone & progress.relations.keys(), views & progress.relations.keys())
+        return results
+
+
+def _readers(program: Program, table: str) -> list[str]:
+    """The results that read a table, also through others."""
+    found: list[str] = []
+    # A result reads only what stands before it.
+    for name, result in program.results.items():
+        if {table, *found} & set(result.reads):
+            found.append(name)
+    return found
+
+
+def _made_from(program: Program, table: str) -> set[str]:
+    """The stored relations that a table's rows come to; a part that another result shares may have none of them."""
+    found: set[str] = set()
+    for name, view in program.views.items():
+        if {table, *found} & set(view.block.inputs):
+            found.add(name)
+    return found
 
 
 def drop_state(state: Path, *, listener: Listener) -> None:
@@ -126,5 +174,6 @@ def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, P
             )
         engine = open_engine(name, state / "work", listener)
         columns = {n: saved.state.schema for n, saved in progress.relations.items()}
-        program = compile_script(parse_script(text, file), engine, hidden=hidden, known_columns=columns)
+        script, known = parse_script(text, file), remembered_in(progress)
+        program = compile_script(script, engine, hidden=hidden, known_columns=columns, remembered=known)
         yield with_name(program, name), engine, progress

@@ -13,6 +13,7 @@ from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress
+from headwater.runtime.remembered import remembered_in
 from headwater.sources.base import Report
 from headwater.spark.engine import Engine
 from headwater.sql.script import parse_script
@@ -25,7 +26,8 @@ def former_program(progress: Progress, engine: Engine, hidden: Hidden) -> Progra
         return None
     columns = {name: saved.state.schema for name, saved in progress.relations.items()}
     try:
-        program = compile_script(parse_script(text, file), engine, hidden=hidden, known_columns=columns)
+        script, known = parse_script(text, file), remembered_in(progress)
+        program = compile_script(script, engine, hidden=hidden, known_columns=columns, remembered=known)
     except HeadwaterError:
         # It cannot be compiled any more (a reference that is gone): then nobody knows what it read.
         return None

@@ -22,7 +22,10 @@ def metadata_of(statement: CreateTable, kind: SourceType | SinkType) -> dict[str
     is_written = isinstance(kind, SinkType)
     found: dict[str, str] = {}
     for column in statement.columns or ():
-        if column.metadata is None or (is_written and column.virtual):
+        if column.metadata is None:
+            continue
+        if is_written and column.virtual:
+            _check_unkeyed(column, statement)
             continue
         _check(column, kind, str(statement.options.get("connector")), is_written=is_written)
         found[column.name] = column.metadata
@@ -47,6 +50,17 @@ def _check(column: ColumnDef, kind: SourceType | SinkType, connector: str, *, is
             f" {column.type}",
             hint=f"Declare the column as {written(known[key])}, and cast it in a query.",
             place=column.place,
+        )
+
+
+def _check_unkeyed(column: ColumnDef, statement: CreateTable) -> None:
+    """What is not written cannot be looked for."""
+    if column.name in statement.key:
+        raise SqlError(
+            f'metadata column "{column.name}" cannot be in the primary key of a table that is written',
+            detail="It is VIRTUAL, which is only read.",
+            hint="Declare a column of its own for it.",
+            place=statement.key_places.get(column.name, column.place),
         )
 
 

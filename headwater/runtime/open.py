@@ -22,6 +22,7 @@ from headwater.runtime.leftovers import forget_unread, former_program
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Program, fingerprints
 from headwater.runtime.progress import Progress, lock, state_folder
+from headwater.runtime.remembered import COLUMNS, remembered
 from headwater.schema import Schema
 from headwater.services.artifacts import fetch
 from headwater.services.class_archive import archive_options
@@ -73,13 +74,13 @@ def open_script(
         check_declared(script, hidden)
         lock(folder, closing)
         needed = list(dict.fromkeys([*spark_jars(script, listener), *jars]))
-        if spark is None:
-            engine = open_engine(name, folder / "work", listener, jars=needed)
-            engine = replace(engine, spark=own_session(engine.spark, closing))
-        else:
+        if spark is not None:
             engine = borrowed_engine(spark, folder / "work", jars=needed)
-        program = with_name(compile_script(script, engine, hidden=hidden), name)
-        progress = Progress(folder)
+        else:
+            opened = open_engine(name, folder / "work", listener, jars=needed)
+            engine = replace(opened, spark=own_session(opened.spark, closing))
+        compiled = compile_script(script, engine, hidden=hidden, remembered=remembered(folder))
+        program, progress = with_name(compiled, name), Progress(folder)
         closing.callback(progress.close)
         folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
         _refuse_edit_of_the_first(progress, text)
@@ -90,7 +91,7 @@ def open_script(
         pipeline.hidden = hidden
         if former is not None:
             forget_unread(former, by_source(program), progress, listener=listener)
-        progress.keep_texts(dict(said) | _destinations(program))
+        progress.keep_texts(dict(said) | _destinations(program) | {COLUMNS: program.columns})
         pipeline.closing = closing.pop_all()
         return pipeline
 

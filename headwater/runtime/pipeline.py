@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from headwater.changes.change_set import ChangeSet
-from headwater.errors import placed
+from headwater.errors import HeadwaterError, placed
+from headwater.fault_points import pass_by
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.events import Delivery, Events, Messages
 from headwater.log.positions import Cut, Position
@@ -25,19 +26,21 @@ from headwater.runtime.clock import Clock
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.costs import CostModel
 from headwater.runtime.decode import Decoder
-from headwater.runtime.ends import Ends
+from headwater.runtime.ends import Ends, committed_at
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.outgoing import outgoing
 from headwater.runtime.program import Program, Question, TableNode, fingerprints
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.questions import Answer, answer
-from headwater.runtime.sink_keys import check_keys
 from headwater.runtime.step import PlanCache, Step
+from headwater.runtime.stops import LOST, Stops, stops_of
+from headwater.runtime.stored_rows import stored_rows
 from headwater.schema import Schema
 from headwater.spark.engine import Engine
-from headwater.tables import lookup, slices
-from headwater.tables.bags import can_count, counted
+from headwater.tables import lookup
+from headwater.tables.blank import blanked_events
 from headwater.tables.state import State
 from headwater.tables.upsert import changes_of
 
@@ -65,9 +68,13 @@ class Pipeline:
     closing: ExitStack
     hidden: Hidden = field(default_factory=Hidden)
     costs: CostModel = field(default_factory=CostModel)
+    stops: Stops = field(init=False)
+    """What is lost of tables, and what stopped for it."""
     _plans: PlanCache = field(default_factory=PlanCache)
 
     def __post_init__(self) -> None:
+        self.stops = stops_of(self.program, self.progress, self.progress.relations)
+        self.stops.tell(self.listener)
         self._decoder = Decoder(self.engine)
         self._chronicle = Chronicle(self.engine, self.program, self.progress)
         self.costs.may_recompute = self.program.settings.recompute != "forbid"
@@ -93,14 +100,13 @@ class Pipeline:
         return self.program.results[relation].schema
 
     def rows(self, relation: str, limit: int = 1000) -> pa.Table:
-        """What is true now of a relation, at most `limit` rows of it; a small one is read without Spark."""
-        state = self.states[relation]
-        if state.schema.names and slices.is_small(state):
-            stored = slices.whole(state, state.schema.names)
-            if can_count(stored):
-                return counted(stored).slice(0, limit)
-        frame = self.engine.query(f"SELECT * FROM `{relation}__shown`", {f"{relation}__shown": state})
-        return frame.limit(limit).toArrow()
+        """What is true now of a relation, at most `limit` rows of it."""
+        return stored_rows(self.engine, self.states[relation], limit)
+
+    @property
+    def stopped(self) -> Mapping[str, HeadwaterError]:
+        """The results that go on no more, as something that they read is lost, and what is to be said of it."""
+        return self.stops.errors()
 
     def asked(self) -> list[Answer]:
         """The answers to VERIFY and EXPLAIN ANALYZE, at the present cut."""
@@ -109,7 +115,7 @@ class Pipeline:
     def answer(self, question: Question) -> Answer:
         """The answer to one question, at the present cut."""
         with self.hidden.watching(), told(question.result, self.folder):
-            return answer(question, self.program, self.engine, self.states, self.costs.last)
+            return answer(question, self.stops, self.engine, self.states, self.costs.last)
 
     def step(self, *, wait: float = 0.0) -> BatchDone | None:
         """Do one batch if there is one within `wait` seconds; None if nothing was to be done."""
@@ -120,6 +126,7 @@ class Pipeline:
                 self.engine.rest()
 
     def _step(self, wait: float) -> BatchDone | None:
+        self.stops.check()
         clock = Clock()
         if self._chronicle.is_due():
             return self._batch({}, self.progress.cut, None, clock)
@@ -135,7 +142,10 @@ class Pipeline:
         for source, delivery in deliveries.items():
             cut = cut.moved(source, delivery.position)
         fill = self.pending if self.ends.whole_at(cut) else set()
-        if not fill and not any(delivery.tables or delivery.messages for delivery in deliveries.values()):
+        told = any(
+            delivery.tables or delivery.messages or delivery.losses for delivery in deliveries.values()
+        )
+        if not fill - self.stops.nodes.keys() and not told:
             self._move(cut)
             return None
         return self._batch(deliveries, cut, fill, clock)
@@ -153,7 +163,8 @@ class Pipeline:
 
     def has_reached(self, target: Mapping[str, Position]) -> bool:
         """True if every answer is there and knows all that was committed before the target."""
-        is_done = not self.pending and not self._chronicle.is_due()
+        self.stops.check()
+        is_done = not self.pending - self.stops.nodes.keys() and not self._chronicle.is_due()
         return is_done and self.ends.reached(self.progress.cut, target)
 
     def close(self) -> None:
@@ -163,7 +174,7 @@ class Pipeline:
         self.closing.close()
 
     def _due(self) -> bool:
-        return bool(self.pending) and self.ends.whole_at(self.progress.cut)
+        return bool(self.pending - self.stops.nodes.keys()) and self.ends.whole_at(self.progress.cut)
 
     def _move(self, cut: Cut) -> None:
         """Nothing changed, but the log went on: so does the cut."""
@@ -175,24 +186,28 @@ class Pipeline:
         self, deliveries: Mapping[str, Delivery], cut: Cut, filled: set[str] | None, clock: Clock
     ) -> BatchDone:
         """One batch, with the views that are computed from nothing; None if it only lets go what is not kept."""
-        fill = filled or set()
         batch_id = self.progress.batch_id + 1
+        self.stops.take(deliveries.values(), self.states, batch_id)
+        fill = (filled or set()) - self.stops.nodes.keys()
         step = Step(self.engine, self.program, batch_id, self.states)
         with clock.stop("tables"):
             rows = self._take(deliveries, step)
             if filled is None:
                 self._chronicle.let_go(step)
         with clock.stop("views"):
-            self._compute(step, fill, _committed(deliveries))
+            self._compute(step, fill, committed_at(deliveries))
         with clock.stop("sinks"):
             self._write(step, cut, is_letting_go=filled is None)
-        step.texts[COSTS] = self.costs.to_text()
+        step.texts |= {COSTS: self.costs.to_text(), LOST: self.stops.text()}
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
         self.ends.commit(cut)
+        self.stops.tell(self.listener)
         shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
-        done = BatchDone(batch_id, cut, rows, shown, dict(clock.seconds), _committed(deliveries), time.time())
+        done = BatchDone(
+            batch_id, cut, rows, shown, dict(clock.seconds), committed_at(deliveries), time.time()
+        )
         self.listener.batch(done)
         self.engine.tidy()
         self._compact()
@@ -219,6 +234,7 @@ class Pipeline:
 
     def _take_events(self, name: str, events: Events, step: Step, notation: str) -> None:
         """What a table's events change, and if somebody asks for it, what they did row by row."""
+        events = blanked_events(events, self.stops.columns(name), self.engine.folder)
         step.take_table(changes_of(events, self.states[name]))
         self._chronicle.of_events(name, events, step, notation=notation)
 
@@ -239,6 +255,8 @@ class Pipeline:
 
     def _compute(self, step: Step, fill: set[str], committed: float | None) -> None:
         for node in self.program.views.values():
+            if node.name in self.stops.nodes:
+                continue
             with told(node.name, self.folder):
                 if node.name in fill:
                     step.fill(node, self.replaced.get(node.name), self.costs)
@@ -247,21 +265,12 @@ class Pipeline:
             self._chronicle.of_view(node.name, step, committed=committed, first=node.name in fill)
 
     def _write(self, step: Step, cut: Cut, *, is_letting_go: bool) -> None:
-        outgoing: dict[str, list[ChangeSet]] = {}
-        for node in self.program.sinks:
-            changes = step.changes.get(node.relation)
-            if changes is None:
-                continue
-            if node.table.append_only and is_letting_go:
-                # What was appended stays.
-                continue
-            check_keys(node, changes, step.new[node.relation], self.engine)
-            named = ChangeSet(node.table.name, changes.schema, changes.parts)
-            outgoing.setdefault(node.sink, []).append(named)
-        if outgoing:
+        if found := outgoing(step, is_letting_go=is_letting_go):
             self.progress.plan(step.batch_id, cut)
-            for sink, changed in outgoing.items():
+            pass_by("batch planned")
+            for sink, changed in found.items():
                 self.ends.sinks[sink].write(changed, step.batch_id)
+                pass_by("sink written")
 
     def _commit(self, step: Step, cut: Cut, waiting: set[str]) -> None:
         """Save what changed; views that wait for their tables are not there yet."""
@@ -271,28 +280,21 @@ class Pipeline:
         known = self.progress.relations
         changed = {n: saved for n, saved in now.items() if saved != known.get(n)}
         self.progress.commit(step.batch_id, cut, changed, texts=step.texts)
+        pass_by("progress saved")
         self.states = step.new
 
-    def _fingerprint(self, name: str) -> str:
-        return fingerprints(self.program)[name]
-
     def _compact(self) -> None:
-        """Put runs that were merged meanwhile in the place of those they came from."""
+        """Put runs that were merged meanwhile in the place of those they came from; what is saved still stays."""
         done = self.compactor.finished()
         if done is None:
             return
         state = done.applied(self.states[done.relation])
         if state is not None:
-            saved = {done.relation: Saved(self._fingerprint(done.relation), state)}
+            saved = {done.relation: Saved(fingerprints(self.program)[done.relation], state)}
             self.progress.commit(self.progress.batch_id, self.progress.cut, saved)
+            pass_by("runs merged")
             self.states[done.relation] = state
         unnamed = set(done.before) ^ set(done.after) if state is None else set(done.before) - set(done.after)
-        for run in unnamed - set(self.states[done.relation].runs):
+        for run in unnamed - {*self.states[done.relation].runs, *self.progress.runs(done.relation)}:
             run.path.unlink(missing_ok=True)
             lookup.forget(run)
-
-
-def _committed(deliveries: Mapping[str, Delivery]) -> float | None:
-    """When the last of some transactions was committed."""
-    moments = [d.committed_at for d in deliveries.values() if d.committed_at is not None]
-    return max(moments, default=None)

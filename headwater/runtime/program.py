@@ -117,6 +117,8 @@ class Program:
     """What EXPLAIN, SHOW and DESCRIBE said, in order."""
     questions: tuple[Question, ...] = ()
     """What was asked of the running pipeline, in order."""
+    columns: str = ""
+    """What the statements were made with where the script does not say it, in a form that is kept."""
 
     @property
     def queries(self) -> tuple[str, ...]:

@@ -19,10 +19,12 @@ from pathlib import Path
 from headwater.errors import StateError
 from headwater.log.positions import Cut, cut_from_json
 from headwater.log.private_file import private_file
+from headwater.log.state_format import FORMAT, check_format
 from headwater.schema import schema_from_json
 from headwater.tables.state import Run, State
 
-FORMAT = 1
+FILE = "progress.db"
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS progress (one INTEGER PRIMARY KEY CHECK (one = 1), batch INTEGER, cut TEXT);
@@ -46,7 +48,7 @@ class Progress:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._connection = _opened(folder / "progress.db")
+        self._connection = _opened(folder / FILE)
         self.batch_id, self.cut = self._place("progress")
         self.planned_batch, self.planned_cut = self._place("planned")
         self.relations = dict(self._relations())
@@ -94,6 +96,11 @@ class Progress:
         self.relations.update(changed)
         self.batch_id, self.cut = batch_id, cut
 
+    def runs(self, relation: str) -> tuple[Run, ...]:
+        """The files of a relation as they are saved."""
+        saved = self.relations.get(relation)
+        return () if saved is None else saved.state.runs
+
     def close(self) -> None:
         """Let the file go."""
         self._connection.close()
@@ -135,7 +142,7 @@ class Progress:
 
 
 def lock(folder: Path, closing: ExitStack) -> None:
-    """One process at a time works on a folder."""
+    """One process at a time works on a folder, and only one that can read what is saved in it."""
     folder.mkdir(parents=True, exist_ok=True)
     file = closing.enter_context((folder / "lock").open("w"))
     try:
@@ -145,6 +152,7 @@ def lock(folder: Path, closing: ExitStack) -> None:
             f'the state in "{folder}" is in use by another process',
             hint="Stop the other process, or give this one another --state folder.",
         ) from None
+    check_saved(folder)
 
 
 def state_folder(folder: Path, relation: str) -> Path:
@@ -153,26 +161,31 @@ def state_folder(folder: Path, relation: str) -> Path:
     return folder / "state" / (relation.lower() if plain else relation.encode().hex())
 
 
+def check_saved(folder: Path) -> None:
+    """What is saved in a folder, if anything is, is in a form that this version reads; nothing is changed."""
+    try:
+        check_format(folder / FILE, table="meta", what="the saved state")
+    except sqlite3.DatabaseError as problem:
+        raise _unreadable(folder, problem) from None
+
+
 def _opened(path: Path) -> sqlite3.Connection:
+    check_saved(path.parent)
     try:
         connection = sqlite3.connect(private_file(path), isolation_level="IMMEDIATE", check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_TABLES)
-        found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
-        if found is None:
-            with connection:
-                connection.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
-        elif int(found[0]) > FORMAT:
-            raise StateError(
-                f"the saved state has format {found[0]}, this version reads up to {FORMAT}",
-                hint="Use the newer version that wrote it, or another --state folder.",
-            )
-    except (sqlite3.DatabaseError, OSError, ValueError) as problem:
-        raise StateError(
-            f'the saved state in "{path.parent}" cannot be read',
-            detail=str(problem),
-            hint="If it is damaged, remove the folder: the next run takes up its slot and starts with a new"
-            " snapshot.",
-        ) from None
+        with connection:
+            connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(FORMAT),))
+    except (sqlite3.DatabaseError, OSError) as problem:
+        raise _unreadable(path.parent, problem) from None
     return connection
+
+
+def _unreadable(folder: Path, problem: Exception) -> StateError:
+    return StateError(
+        f'the saved state in "{folder}" cannot be read',
+        detail=str(problem),
+        hint="If it is damaged, remove the folder: the next run takes up its slot and starts with a new snapshot.",
+    )

@@ -9,6 +9,7 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.runtime.answers import explain
 from headwater.runtime.costs import Cost
 from headwater.runtime.program import Program, Question
+from headwater.runtime.stops import Stops
 from headwater.runtime.verify import verify
 from headwater.spark.engine import Engine
 from headwater.tables.state import State
@@ -24,15 +25,15 @@ class Answer:
 
 def answer(
     question: Question,
-    program: Program,
+    stops: Stops,
     engine: Engine,
     states: Mapping[str, State],
     costs: Mapping[str, Cost],
 ) -> Answer:
     """Answer at the present cut."""
     if question.about == "cost":
-        return Answer(analyzed(program, question.result, states, costs))
-    found = verify(program, engine, states, only=question.result)
+        return Answer(analyzed(stops.program, question.result, states, costs))
+    found = verify(stops, engine, states, only=question.result)
     if not found:
         return Answer(f"equal: {question.result} is what its query gives at this cut")
     return Answer("\n".join(f"different: {one.relation}: {one.detail}" for one in found), is_bad=True)

@@ -25,6 +25,7 @@ from headwater.sources.base import only_inserts
 from headwater.spark.text import to_text
 from headwater.sql import statements as sql
 from headwater.sql.bind import Bound, bind
+from headwater.sql.catalog import Catalog
 from headwater.sql.places import place_of
 from headwater.sql.to_plan import to_plan, unique_names
 
@@ -37,16 +38,20 @@ def add_result(
 ) -> Result:
     """Plan a query and keep its blocks; the result is called by `name`."""
     refuse_open_functions(scope, statement)
-    bound = bind(statement.query, scope.catalog, lambda node: place_of(node, statement))
+    catalog = scope.remembered.catalog_for(statement.text, scope.catalog)
+    bound = bind(statement.query, catalog, lambda node: place_of(node, statement))
+    _note_columns(scope, statement, catalog, bound)
     for read in bound.relations:
         scope.read_table(read, statement.place)
     numbered = _renamed(bound.query, tuple(f"c{i}" for i in range(len(bound.columns))))
     schema = _schema(_labels(statement, bound), scope.analyse(numbered, statement), statement)
-    plan, query = to_plan(bound, scope.catalog), bound.query
+    plan, query = to_plan(bound, catalog), bound.query
     if isinstance(statement, sql.InsertInto):
         items = _assigned(scope, statement, plan, schema)
         schema = scope.catalog.get(statement.target, statement.place).written
         plan, query = Project(Alias(plan, "q"), items), _assigning(query, output(plan), items)
+    elif isinstance(statement, sql.CreateView) and statement.columns:
+        plan = _called(plan, schema.names)
     nodes = _store(scope, plan, name, schema, statement)
     result = Result(
         name=name,
@@ -61,6 +66,18 @@ def add_result(
     )
     scope.results[name] = result
     return result
+
+
+def _note_columns(scope: Scope, statement: Asking, catalog: Catalog, bound: Bound) -> None:
+    """Write down what the statement sees of tables without a column list."""
+    seen = {n: catalog.get(n, statement.place).schema.names for n in bound.relations if n in scope.described}
+    scope.made_with[statement.text] = {**scope.made_with.get(statement.text, {}), **seen}
+
+
+def _called(plan: Plan, names: tuple[str, ...]) -> Plan:
+    """The plan with columns that are called as in State: rules read there what a block gave before."""
+    given = zip((name.lower() for name in names), output(plan), strict=True)
+    return Project(Alias(plan, "q"), tuple(Item(name, exp.column(old, table="q")) for name, old in given))
 
 
 def _labels(statement: Asking, bound: Bound) -> tuple[str, ...]:
@@ -88,11 +105,14 @@ def _assigned(scope: Scope, statement: sql.InsertInto, plan: Plan, schema: Schem
     target = scope.catalog.get(statement.target, statement.place)
     wanted = check_assignable(statement, schema, target)
     given = dict(zip((c.name.lower() for c in wanted), output(plan), strict=True))
+    types = dict(zip(output(plan), (column.type for column in schema), strict=True))
     items = []
     for column in target.written:
         source = given.get(column.name.lower())
-        value = exp.column(source, table="q") if source else exp.Null()
-        items.append(Item(column.name.lower(), exp.cast(value, sql_type(column.type), dialect="spark")))
+        value: exp.Expr = exp.column(source, table="q") if source else exp.Null()
+        if source is None or types[source] != column.type:
+            value = exp.cast(value, sql_type(column.type), dialect="spark")
+        items.append(Item(column.name.lower(), value))
     return tuple(items)
 
 

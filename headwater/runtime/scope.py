@@ -15,8 +15,9 @@ from headwater.runtime.declared import check_source, read_declared
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.program import Function, Result, SinkNode, TableNode, ViewNode, fingerprint
+from headwater.runtime.remembered import MadeWith, Remembered
 from headwater.schema import Column, Schema
-from headwater.sources.base import CatalogType, SourceTable
+from headwater.sources.base import CatalogType, SourceTable, SourceType
 from headwater.sources.registry import source_type
 from headwater.spark.engine import Engine
 from headwater.spark.problems import as_sql_error
@@ -61,6 +62,12 @@ class Scope:
     """Relations that are tables of a registered catalog, and that a statement named."""
     functions: dict[str, Function] = field(default_factory=dict)
     """Python functions by name, in lower case."""
+    remembered: Remembered = field(default_factory=Remembered)
+    """What tables without a column list had at the last start."""
+    described: dict[str, Schema] = field(default_factory=dict)
+    """Tables without a column list, and the columns they have."""
+    made_with: dict[str, MadeWith] = field(default_factory=dict)
+    """What each statement sees of these, by its text."""
 
     @property
     def asks(self) -> bool:
@@ -84,6 +91,9 @@ class Scope:
             dict(self.registered),
             set(self.outside),
             dict(self.functions),
+            self.remembered,
+            dict(self.described),
+            dict(self.made_with),
         )
 
     def forget(self, name: str) -> None:
@@ -140,9 +150,14 @@ class Scope:
             return known
         kind = source_type(statement.options.get("connector"), statement.place)
         options = self.options_of(statement, kind.options)
-        with placed(statement.place):
-            described: Schema = kind.describe(options)
-        return replace(described, key=statement.key or described.key)
+        before = self.remembered.tables.get(statement.name)
+        table = SourceTable(statement.name, before or Schema(()), options)
+        if before is None or _made_from(table, kind, statement) != self.remembered.made_from.get(table.name):
+            with placed(statement.place):
+                found: Schema = kind.describe(options)
+            before = replace(found, key=statement.key or found.key)
+        self.described[statement.name] = before
+        return before
 
     def read_table(self, name: str, place: Place) -> None:
         """A query names a relation: if it is a table, it has to be one that can be read."""
@@ -158,19 +173,24 @@ class Scope:
         if self.asks:
             # A script that ran once is only read again: files that it names may be gone by now.
             check_source(statement, table)
-        made_from = fingerprint(
-            "table",
-            schema.to_json(),
-            connector,
-            kind.group(options),
-            kind.origin(options),
-            *metadata.items(),
-        )
+        made_from = _made_from(table, kind, statement)
         self.tables[name] = TableNode(name, schema, str(connector), kind, table, made_from)
 
     def options_of(self, statement: sql.CreateTable | sql.CreateCatalog, kind: type) -> Any:
         """The options of a CREATE TABLE as the connector wants them; an error points at the option."""
         return read_declared(statement, kind, self.hidden)
+
+
+def _made_from(table: SourceTable, kind: SourceType, statement: sql.CreateTable) -> str:
+    """What the rows of a table come from."""
+    return fingerprint(
+        "table",
+        table.schema.to_json(),
+        statement.options.get("connector"),
+        kind.group(table.options),
+        kind.origin(table.options),
+        *table.metadata.items(),
+    )
 
 
 def _place_of_call(problem: PySparkException, statement: sql.Statement) -> Place:

@@ -13,7 +13,8 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.incremental.differentiate import first
 from headwater.incremental.rules.aggregate import merged_sums
 from headwater.runtime.failures import told
-from headwater.runtime.program import Program, Result, ViewNode
+from headwater.runtime.program import Result, ViewNode
+from headwater.runtime.stops import Stops
 from headwater.schema import WEIGHT
 from headwater.spark.compare import differences
 from headwater.spark.engine import Engine
@@ -31,15 +32,21 @@ class Difference:
 
 
 def verify(
-    program: Program, engine: Engine, states: Mapping[str, State], *, only: str | None = None
+    stops: Stops, engine: Engine, states: Mapping[str, State], *, only: str | None = None
 ) -> list[Difference]:
-    """The differences between saved results, or one of them, and their queries run from nothing on the saved tables."""
-    found: list[Difference] = []
+    """The differences between saved results, or one of them, and their queries run from nothing on the saved tables.
+
+    A result that stopped is what it was at its last good cut, which nobody can tell any more: that is a difference.
+    """
+    program, stopped = stops.program, stops.errors()
+    found = [Difference(name, error.message) for name, error in stopped.items() if only in (None, name)]
     truth: dict[str, DataFrame] = {}
     for name in program.tables:
         with told(name, engine.folder.parent):
             truth[name] = engine.bag(states[name])
     for result in program.results.values():
+        if result.name in stopped:
+            continue
         with told(result.name, engine.folder.parent):
             truth[result.name] = recomputed(result, engine, truth)
             if only not in (None, result.name):
@@ -47,7 +54,7 @@ def verify(
             saved = engine.bag(states[result.name])
             found += [Difference(result.name, line) for line in differences(truth[result.name], saved)]
     nodes = program.views if only is None else program.results[only].nodes
-    for node in (program.views[name] for name in nodes):
+    for node in (program.views[name] for name in nodes if name not in stops.nodes):
         with told(node.name, engine.folder.parent):
             found += [Difference(sums_relation(node.name), line) for line in _sums(node, engine, states)]
     return found
@@ -73,7 +80,7 @@ def _sums(node: ViewNode, engine: Engine, states: Mapping[str, State]) -> list[s
     engine.register("verified_sums", engine.weighted(states[sums_relation(node.name)]))
     rows = exp.select("*").from_("verified_sums")
     keys, measures = node.block.group.keys, node.maintained.measures
-    saved = engine.sql(merged_sums(rows, keys, measures))
+    saved = engine.sql(merged_sums(rows, keys, measures, are_all=True))
     engine.register("expected_sums", expected)
-    again = engine.sql(merged_sums(exp.select("*").from_("expected_sums"), keys, measures))
+    again = engine.sql(merged_sums(exp.select("*").from_("expected_sums"), keys, measures, are_all=True))
     return differences(again.drop(WEIGHT), saved.drop(WEIGHT))

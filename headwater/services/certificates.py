@@ -35,6 +35,16 @@ class Certificates:
         return self.folder / "server.pem"
 
     @property
+    def server_key(self) -> Path:
+        """The server's key alone."""
+        return self.folder / "server-key.pem"
+
+    @property
+    def server_certificate(self) -> Path:
+        """The server's certificate alone."""
+        return self.folder / "server-certificate.pem"
+
+    @property
     def client(self) -> Path:
         """The client's key and certificate."""
         return self.folder / "client.pem"
@@ -50,15 +60,15 @@ class Certificates:
         return self.folder / "client-certificate.pem"
 
 
-def make_certificates(folder: Path) -> Certificates:
-    """New certificates in a folder."""
+def make_certificates(folder: Path, names: str = NAMES) -> Certificates:
+    """New certificates in a folder, for hosts of these names."""
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     made = Certificates(folder)
     _new_key(folder / "authority-key.pem", made.authority, subject="/CN=headwater-authority")
     for who in SUBJECTS:
         key, certificate = folder / f"{who}-key.pem", folder / f"{who}-certificate.pem"
-        _signed(key, certificate, who=who, folder=folder)
+        _signed(key, certificate, who=who, folder=folder, names=names)
         both = folder / f"{who}.pem"
         both.touch(0o600)
         both.write_text(key.read_text() + certificate.read_text() + made.authority.read_text())
@@ -72,20 +82,20 @@ def _new_key(key: Path, certificate: Path, *, subject: str) -> None:
     )
 
 
-def _signed(key: Path, certificate: Path, *, who: str, folder: Path) -> None:
-    request, names = folder / f"{who}.request", folder / f"{who}.names"
-    names.write_text(NAMES)
+def _signed(key: Path, certificate: Path, *, who: str, folder: Path, names: str) -> None:
+    request, extension = folder / f"{who}.request", folder / f"{who}.names"
+    extension.write_text(names)
     _openssl(
         *("req", "-newkey", "rsa:2048", "-nodes", "-subj", SUBJECTS[who]),
         *("-keyout", str(key), "-out", str(request)),
     )
     _openssl(
-        *("x509", "-req", "-in", str(request), "-days", DAYS, "-extfile", str(names)),
+        *("x509", "-req", "-in", str(request), "-days", DAYS, "-extfile", str(extension)),
         *("-CA", str(folder / "authority.pem"), "-CAkey", str(folder / "authority-key.pem")),
         *("-CAcreateserial", "-out", str(certificate)),
     )
     request.unlink()
-    names.unlink()
+    extension.unlink()
 
 
 def _openssl(*arguments: str) -> None:

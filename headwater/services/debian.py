@@ -18,6 +18,7 @@ Report = Callable[[str, int, int], None]
 
 DEBIAN_SETS = {
     # set: packages of which the first that exists is taken; their names differ from release to release
+    "postgres-15": ("postgresql-15",),
     "mariadb": ("mariadb-server-core", "mariadb-server-core-10.5"),
     "libaio": ("libaio1", "libaio1t64"),
     "libnuma": ("libnuma1",),

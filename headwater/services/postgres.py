@@ -16,7 +16,7 @@ from pathlib import Path
 
 from headwater.errors import ServiceError
 from headwater.services.ports import HOST, connects, free_port
-from headwater.services.postgres_files import PASSWORD, USER, make_data, owner_of, program
+from headwater.services.postgres_files import PASSWORD, USER, Programs, make_data, owner_of, packaged, program
 from headwater.services.process import Launch, Lifetime, Server
 from headwater.services.running import log_tail
 
@@ -46,9 +46,11 @@ class PostgresServer(Server):
         *,
         settings: Mapping[str, str] | None = None,
         lifetime: Lifetime | Path = Lifetime.PARENT,
+        programs: Programs | None = None,
     ) -> None:
         super().__init__(folder, free_port() if port is None else port, lifetime=lifetime)
         self._settings = {**SETTINGS, **(settings or {})}
+        self._programs = programs
 
     @property
     def uri(self) -> str:
@@ -57,12 +59,12 @@ class PostgresServer(Server):
 
     def launch(self) -> Launch:
         """Make the data folder if there is none, and say how the server is started."""
-        owner = owner_of(self.folder)
-        make_data(self.folder, owner)
+        owner, programs = owner_of(self.folder), self._programs or packaged()
+        make_data(self.folder, owner, programs)
         given = {**self._settings, "listen_addresses": HOST, "port": str(self.port)}
         flags = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
-        command = [str(program("postgres")), "-D", str(self.folder / "data"), *flags]
-        return Launch(command, {}, owner.popen())
+        command = [str(programs.folder / "postgres"), "-D", str(self.folder / "data"), *flags]
+        return Launch(command, dict(programs.environ), owner.popen())
 
     def answers(self) -> bool:
         """True if the server says of itself that it is ready."""
@@ -76,9 +78,14 @@ class EmbeddedPostgres(PostgresServer):
     name = "embedded postgres"
 
     def __init__(
-        self, folder: Path, port: int | None = None, *, settings: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        port: int | None = None,
+        *,
+        settings: Mapping[str, str] | None = None,
+        programs: Programs | None = None,
     ) -> None:
-        super().__init__(folder, port, settings=settings)
+        super().__init__(folder, port, settings=settings, programs=programs)
         self.start()
 
     @property
@@ -100,15 +107,17 @@ class _Running:
 
 
 @contextmanager
-def temporary_postgres(settings: Mapping[str, str] | None = None) -> Iterator[EmbeddedPostgres]:
-    """A server for a test: its folder is gone afterwards.
+def temporary_postgres(
+    settings: Mapping[str, str] | None = None, programs: Programs | None = None
+) -> Iterator[EmbeddedPostgres]:
+    """A server for a test, of other programs than the package's if they are given: its folder is gone afterwards.
 
     The folder is made right below the system's temporary folder, since the server of root runs as another user
     who must be able to walk there, and since others may close the folders in between at any time.
     """
     folder = Path(tempfile.mkdtemp(prefix="headwater-postgres-"))
     try:
-        with EmbeddedPostgres(folder, settings=settings) as server:
+        with EmbeddedPostgres(folder, settings=settings, programs=programs) as server:
             yield server
     finally:
         shutil.rmtree(folder)

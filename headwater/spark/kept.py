@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from headwater.fault_points import pass_by
 from headwater.spark.frames import added_up, quoted
 from headwater.spark.local_rows import BATCH_ROWS, spark_types
 
@@ -110,8 +111,10 @@ class KeptPlans:
                     stream.write_table(leaf.rows.cast(kind.arrow).combine_chunks(), max_chunksize=BATCH_ROWS)
             given.flush()
             self._running = kept
+            pass_by("spark asked")
             try:
                 kept.plan.run(given.name, made.name)
+                pass_by("spark answered")
             except BaseException:
                 # Who interrupts this would leave Java at work.
                 self.stop()

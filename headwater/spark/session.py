@@ -17,6 +17,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError
+from headwater.spark.java_process import start_java
 from headwater.spark.lake import settings_at_start
 from headwater.spark.pace import GENERATED
 
@@ -94,14 +95,14 @@ def open_session(
     os.environ["JAVA_HOME"] = str(java_home)
     # Workers must be of our own Python, whatever else is called python3 on the machine.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[*]").appName(name)
-    for key, value in (SETTINGS | settings_at_start(jars)).items():
-        builder = builder.config(key, value)
-    builder = builder.config(
-        JAVA_OPTIONS, " ".join([SETTINGS[JAVA_OPTIONS], *map(shlex.quote, java_options)])
-    )
+    settings = SETTINGS | settings_at_start(jars) | {"spark.master": "local[*]", "spark.app.name": name}
+    settings[JAVA_OPTIONS] = " ".join([SETTINGS[JAVA_OPTIONS], *map(shlex.quote, java_options)])
     if jars:
-        builder = builder.config("spark.jars", ",".join(map(str, jars)))
+        settings["spark.jars"] = ",".join(map(str, jars))
+    start_java(settings)
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     _write_no_checksums(session)

@@ -37,6 +37,7 @@ from headwater.log.events import (
 )
 from headwater.log.positions import Position
 from headwater.schema import Column, Schema, arrow_schema
+from headwater.tables.emptied import each_emptied
 from headwater.tables.state import State
 from headwater.tables.upsert import filled, rows_before
 
@@ -84,7 +85,7 @@ class History:
         if events.whole_rows:
             return self._changes(Rows(self._whole(ordered)))
         if pc.any(pc.equal(ordered.column(KIND), TRUNCATE)).as_py():
-            # Every row that was there goes, one by one.
+            # Every row that was there goes, or every one of a shard, one by one.
             found = everything()
             known = _read(found.paths) if isinstance(found, Files) else found
             return self._changes(Rows(self._looked_up(ordered, known)))
@@ -130,19 +131,24 @@ class History:
     def _looked_up(self, rows: pa.Table, known: pa.Table) -> pa.Table:
         """Events that say what became of a row: what was there is known, or was told by an event before."""
         names, key = self.schema.names, self.schema.key
-        whole = filled(rows, known, key) if key else rows
+        whole = filled(rows, known, key, table=self.relation) if key else rows
         stored = known.select(names)
         both = pa.concat_tables([stored, whole.select(names).cast(stored.schema)]).combine_chunks()
         fold = _Fold(len(stored), is_keyed=bool(key))
         for place, row_key in enumerate(_keys(stored, key or names)):
             fold.last.setdefault(row_key, []).append(place)
-        for kind, op, row_key in zip(
+        emptied = {one.seq: one for one in each_emptied(whole)}
+        for kind, op, row_key, seq in zip(
             whole.column(KIND).to_pylist(),
             whole.column(OP).to_pylist(),
             _keys(whole, key or names),
+            whole.column(SEQ).to_pylist(),
             strict=True,
         ):
-            fold.take(kind, op, row_key)
+            if seq in emptied:
+                fold.empty(emptied[seq].has(both).to_pylist())
+            else:
+                fold.take(kind, op, row_key)
         index = pa.int64()
         return self._made(
             whole.take(pa.array(fold.events, index)),
@@ -218,6 +224,15 @@ class _Fold:
             self._is_moving = False
             self._add(op or (CREATED if was is None else UPDATED), was, row)
             self.last.setdefault(key, []).append(row)
+
+    def empty(self, goes: Sequence[bool]) -> None:
+        """All rows go whose places are marked."""
+        self._place += 1
+        for key, places in self.last.items():
+            for place in places:
+                if goes[place]:
+                    self._add(DELETED, place, None)
+            self.last[key] = [place for place in places if not goes[place]]
 
     def _taken(self, key: str) -> int | None:
         places = self.last.get(key)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
@@ -52,27 +52,37 @@ def has_order(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or is_time)
 
 
-def looked_up(
-    run: Run, column: str, wanted: pa.Array, names: Sequence[str], *, limit: int
-) -> pa.Table | Missed:
-    """The rows of a run whose `column` is among `wanted`, values that are all different; NULL meets NULL."""
+def places(run: Run, column: str, wanted: pa.Array, *, limit: int) -> dict[int, pa.Array] | Missed:
+    """Where in each part of a run the rows are whose `column` is among `wanted`, values that are all different.
+
+    NULL meets NULL.
+    """
     with pq.ParquetFile(run.path, memory_map=True) as file:
         schema = file.schema_arrow
     order = _made(run, schema.get_field_index(column), "order", _ordered)
     if order is None:
         return Missed.TOO_WIDE
     keys = wanted.cast(schema.field(column).type)
-    places = [_places(part, keys) for part in _parts(order)]
-    if sum(map(len, places)) > limit:
+    found = {number: _places(part, keys) for number, part in _parts(order)}
+    if sum(map(len, found.values())) > limit:
         return Missed.TOO_MANY
-    columns: list[pa.ChunkedArray] = []
+    return {number: where for number, where in found.items() if len(where)}
+
+
+def values(
+    run: Run, names: Sequence[str], where: Mapping[int, pa.Array]
+) -> dict[str, pa.ChunkedArray] | Missed:
+    """Columns of the rows at some places of a run."""
+    with pq.ParquetFile(run.path, memory_map=True) as file:
+        schema = file.schema_arrow
+    columns: dict[str, pa.ChunkedArray] = {}
     for name in names:
         kept = _made(run, schema.get_field_index(name), "values", _as_they_lie)
         if kept is None:
             return Missed.TOO_WIDE
-        taken = [part.column(0).take(where) for part, where in zip(_parts(kept), places, strict=True)]
-        columns.append(pa.chunked_array(taken, schema.field(name).type))
-    return pa.table(columns, names=list(names))
+        taken = [part.column(0).take(where[number]) for number, part in _parts(kept, where)]
+        columns[name] = pa.chunked_array(taken, schema.field(name).type)
+    return columns
 
 
 def forget(run: Run) -> None:
@@ -120,11 +130,11 @@ def _count_up(count: int, begin: int = 0) -> pa.Array:
     return pa.arange(begin, begin + count)
 
 
-def _parts(path: Path) -> Iterator[pa.RecordBatch]:
+def _parts(path: Path, numbers: Iterable[int] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
     with pa.memory_map(str(path)) as mapped:
         file = pa.ipc.open_file(mapped)
-        for number in range(file.num_record_batches):
-            yield file.get_batch(number)
+        for number in range(file.num_record_batches) if numbers is None else numbers:
+            yield number, file.get_batch(number)
 
 
 def _ordered(part: pa.Array) -> pa.RecordBatch:

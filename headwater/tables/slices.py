@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,14 +14,8 @@ import pyarrow.parquet as pq
 from headwater.changes.change_set import weighted_schema
 from headwater.schema import WEIGHT, Schema, arrow_schema
 from headwater.tables import lookup
+from headwater.tables.small_runs import is_small_run, read_run
 from headwater.tables.state import Run, State
-
-SMALL_RUN_ROWS, SMALL_RUN_BYTES = 20_000, 8 << 20
-"""Runs up to so many rows, in files up to so many bytes, are kept in memory once read, those that were read last:
-a refresh of TPC-H at scale 1 brings 12,000 lines."""
-
-SMALL_RUNS_BYTES = 128 << 20
-"""So much of them is kept at most."""
 
 LOOKED_UP_SHARE = 20
 """Of every so many rows of a large run one at most is looked up; for more of them it is read from end to end. The
@@ -34,6 +27,9 @@ MOST_KEYS = 500_000
 KEPT_BYTES = 64 << 20
 """Up to so many bytes of what was cut last from large runs are kept: what is cut from the State before a step is cut from
 the State after it too, and by the next view, which may want more columns."""
+
+MOST_KEPT = 256
+"""So many slices are kept at most, however small: each is looked at by whoever looks for one."""
 
 GROUPS_AT_ONCE = 16
 """So many row groups are in memory at the same time."""
@@ -79,16 +75,10 @@ def went(state: State, runs: tuple[Run, ...], column: str) -> pa.ChunkedArray:
     kind = weighted_schema(state.schema).field(column).type
     found: list[pa.Array] = []
     for run in runs:
-        table = _table(run, [column, WEIGHT])
+        table = read_run(run, [column, WEIGHT])
         gone = table.filter(pc.less(table.column(WEIGHT), 0)).column(column)
         found.append(gone.unique().cast(kind))
     return pa.chunked_array([pa.chunked_array(found, kind).unique()])
-
-
-def is_small(state: State) -> bool:
-    """True if all of a State is quickly read, and has room in memory."""
-    size = sum(path.stat().st_size for path in state.paths)
-    return state.rows <= SMALL_RUN_ROWS and size <= SMALL_RUN_BYTES
 
 
 def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
@@ -96,7 +86,7 @@ def whole(state: State, columns: tuple[str, ...]) -> pa.Table:
     schema = weighted_schema(state.schema)
     names = [*columns, WEIGHT]
     typed = pa.schema([schema.field(name) for name in names])
-    pieces = [_table(run, names).cast(typed) for run in state.runs]
+    pieces = [read_run(run, names).cast(typed) for run in state.runs]
     return pa.concat_tables(pieces).combine_chunks() if pieces else typed.empty_table()
 
 
@@ -106,19 +96,20 @@ class _Slice:
 
     of: tuple[Path, int, str]
     wanted: pa.Array
-    groups: Mapping[int, pa.Array]
-    """Where they are in each row group that has some."""
+    places: Mapping[int, pa.Array]
+    """Where they are in each row group that has some; in each part of the run, if they were looked up."""
     rows: int
     is_whole: bool
     """False if there were too many and nobody has looked for the rest."""
     columns: Mapping[str, pa.ChunkedArray]
     """What was read of them so far."""
+    is_looked_up: bool = False
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """What it takes to keep it."""
         return int(
-            sum(values.nbytes for values in (*self.columns.values(), *self.groups.values(), self.wanted))
+            sum(values.nbytes for values in (*self.columns.values(), *self.places.values(), self.wanted))
         )
 
 
@@ -126,66 +117,20 @@ _KEPT: list[_Slice] = []
 """The newest one first."""
 
 
-@dataclass
-class _SmallRuns:
-    """Small runs in memory: runs never change, and the newest ones are read at every step."""
-
-    _tables: OrderedDict[tuple[Path, int], pa.Table] = field(default_factory=OrderedDict)
-    _bytes: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    """Compaction reads too, in a thread of its own."""
-
-    def table(self, path: Path) -> pa.Table:
-        """All of a run; a file that was written anew under its old name is another one."""
-        known = (path, path.stat().st_mtime_ns)
-        with self._lock:
-            if known in self._tables:
-                self._tables.move_to_end(known)
-                return self._tables[known]
-        read = pq.read_table(path, partitioning=None)
-        with self._lock:
-            if known not in self._tables:
-                self._tables[known] = read
-                self._bytes += read.nbytes
-            while self._bytes > SMALL_RUNS_BYTES:
-                self._bytes -= self._tables.popitem(last=False)[1].nbytes
-        return read
-
-
-_SMALL_RUNS = _SmallRuns()
-
-
-def _is_small(run: Run) -> bool:
-    return run.rows <= SMALL_RUN_ROWS and run.path.stat().st_size <= SMALL_RUN_BYTES
-
-
-def _table(run: Run, names: list[str]) -> pa.Table:
-    if _is_small(run):
-        return _SMALL_RUNS.table(run.path).select(names)
-    return pq.read_table(run.path, columns=names, partitioning=None)
-
-
 def _cut_run(
     run: Run, column: str, wanted: pa.Array, names: list[str], *, limit: int
 ) -> list[pa.Table] | None:
     """The rows of a run; None if there are more than the limit."""
-    if _is_small(run):
-        table = _table(run, names)
+    if is_small_run(run):
+        table = read_run(run, names)
         kept = table.filter(pc.is_in(table.column(column), value_set=wanted))
         return None if kept.num_rows > limit else [kept] if kept.num_rows else []
-    if run.rows >= max(lookup.LEAST_ROWS, LOOKED_UP_SHARE * len(wanted)) and lookup.has_order(wanted.type):
-        looked_up = lookup.looked_up(run, column, wanted, names, limit=limit)
-        if looked_up is lookup.Missed.TOO_MANY:
-            return None
-        if isinstance(looked_up, pa.Table):
-            return [looked_up] if looked_up.num_rows else []
     of = (run.path, run.path.stat().st_mtime_ns, column)
-    with pq.ParquetFile(run.path, memory_map=True) as file:
-        found = _kept(of, wanted)
-        if found is None or (found.rows <= limit and not found.is_whole):
-            found = _found(file, of, wanted, limit=limit)
-        if found.rows <= limit:
-            found = _with_columns(file, found, names)
+    found = _kept(of, wanted)
+    if found is None or (found.rows <= limit and not found.is_whole):
+        found = _looked_up(run, of, wanted, limit=limit) or _found(of, wanted, limit=limit)
+    if found.rows <= limit:
+        found = _with_columns(run, found, names)
     _keep(found)
     if found.rows > limit:
         return None
@@ -209,47 +154,71 @@ def _keep(made: _Slice) -> None:
     others = [s for s in _KEPT if s.of != made.of or not s.wanted.equals(made.wanted)]
     room, kept = KEPT_BYTES, list[_Slice]()
     for one in (made, *others):
-        if one.bytes <= room:
+        if one.bytes <= room and len(kept) < MOST_KEPT:
             room -= one.bytes
             kept.append(one)
     _KEPT[:] = kept
 
 
-def _found(file: pq.ParquetFile, of: tuple[Path, int, str], wanted: pa.Array, *, limit: int) -> _Slice:
+def _looked_up(run: Run, of: tuple[Path, int, str], wanted: pa.Array, *, limit: int) -> _Slice | None:
+    """Where the rows are, if that can be looked up."""
+    if run.rows < max(lookup.LEAST_ROWS, LOOKED_UP_SHARE * len(wanted)) or not lookup.has_order(wanted.type):
+        return None
+    places = lookup.places(run, of[2], wanted, limit=limit)
+    match places:
+        case lookup.Missed.TOO_WIDE:
+            return None
+        case lookup.Missed.TOO_MANY:
+            return _Slice(of, wanted, {}, limit + 1, False, {}, is_looked_up=True)
+    return _Slice(of, wanted, places, sum(map(len, places.values())), True, {}, is_looked_up=True)
+
+
+def _found(of: tuple[Path, int, str], wanted: pa.Array, *, limit: int) -> _Slice:
     """Where the rows are; the looking ends where there are more than the limit."""
     groups: dict[int, pa.Array] = {}
     rows = 0
-    for group in _groups_with(file, of[2], wanted):
-        keys = file.read_row_group(group, columns=[of[2]]).column(0)
-        places = pc.indices_nonzero(pc.is_in(keys, value_set=wanted))
-        if len(places):
-            groups[group] = places
-            rows += len(places)
-        if rows > limit:
-            break
+    with pq.ParquetFile(of[0], memory_map=True) as file:
+        for group in _groups_with(file, of[2], wanted):
+            keys = file.read_row_group(group, columns=[of[2]]).column(0)
+            places = pc.indices_nonzero(pc.is_in(keys, value_set=wanted))
+            if len(places):
+                groups[group] = places
+                rows += len(places)
+            if rows > limit:
+                break
     return _Slice(of, wanted, groups, rows, rows <= limit, {})
 
 
-def _with_columns(file: pq.ParquetFile, found: _Slice, names: list[str]) -> _Slice:
+def _with_columns(run: Run, found: _Slice, names: list[str]) -> _Slice:
     """The slice with columns that nobody has wanted before."""
     missing = [name for name in names if name not in found.columns]
     if not missing:
         return found
-    kinds = file.schema_arrow
-    chunks: dict[str, list[pa.Array]] = {name: [] for name in missing}
-    hit = list(found.groups)
-    for begin in range(0, len(hit), GROUPS_AT_ONCE):
-        some = hit[begin : begin + GROUPS_AT_ONCE]
-        read = file.read_row_groups(some, columns=missing)
-        offset, places = 0, list[pa.Array]()
-        for group in some:
-            places.append(pc.add(found.groups[group].cast(pa.int64()), offset))
-            offset += file.metadata.row_group(group).num_rows
-        taken = read.take(pa.concat_arrays(places))
-        for name in missing:
-            chunks[name] += taken.column(name).chunks
-    more = {name: pa.chunked_array(chunks[name], kinds.field(name).type) for name in missing}
+    if not found.is_looked_up:
+        return replace(found, columns={**found.columns, **_read(found, missing)})
+    more = lookup.values(run, missing, found.places)
+    if isinstance(more, lookup.Missed):
+        return _with_columns(run, _found(found.of, found.wanted, limit=found.rows), names)
     return replace(found, columns={**found.columns, **more})
+
+
+def _read(found: _Slice, names: list[str]) -> dict[str, pa.ChunkedArray]:
+    """Columns of a slice, read from the row groups it lies in."""
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in names}
+    hit = list(found.places)
+    with pq.ParquetFile(found.of[0], memory_map=True) as file:
+        kinds = file.schema_arrow
+        for begin in range(0, len(hit), GROUPS_AT_ONCE):
+            some = hit[begin : begin + GROUPS_AT_ONCE]
+            read = file.read_row_groups(some, columns=names)
+            offset, places = 0, list[pa.Array]()
+            for group in some:
+                places.append(pc.add(found.places[group].cast(pa.int64()), offset))
+                offset += file.metadata.row_group(group).num_rows
+            taken = read.take(pa.concat_arrays(places))
+            for name in names:
+                chunks[name] += taken.column(name).chunks
+    return {name: pa.chunked_array(chunks[name], kinds.field(name).type) for name in names}
 
 
 def _groups_with(file: pq.ParquetFile, column: str, wanted: pa.Array) -> list[int]:

@@ -12,8 +12,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
-from headwater.log.events import DELETE, DELETE_KEY, KIND, SEQ, TRUNCATE, UNCHANGED, Events
+from headwater.errors import SourceError
+from headwater.log.events import (
+    CREATED,
+    DELETE,
+    DELETE_KEY,
+    DELETED,
+    KIND,
+    OP,
+    SEQ,
+    TRUNCATE,
+    UNCHANGED,
+    Events,
+)
 from headwater.schema import WEIGHT
+from headwater.tables.emptied import emptied_in, whole_truncate
 from headwater.tables.slices import cut
 from headwater.tables.state import State
 
@@ -30,16 +43,22 @@ def changes_of(events: Events, state: State) -> ChangeSet:
         return ChangeSet(state.relation, state.schema, (part,))
     rows = events.rows if events.rows is not None else _read(events)
     parts: list[Rows | Files] = []
-    truncated = pc.max(rows.filter(pc.equal(rows.column(KIND), TRUNCATE)).column(SEQ)).as_py()
+    truncated = whole_truncate(rows)
     if truncated is not None:
         parts.append(Files(state.paths, state.rows, negated=True))
         state = State(state.relation, state.schema, state.folder)
         rows = rows.filter(pc.greater(rows.column(SEQ), truncated))
+    emptied = emptied_in(rows)
+    for one in emptied:
+        parts.append(Rows(one.stored(state).select(names)))
+        rows = one.without(rows)
     if not state.schema.key:
         parts.append(Rows(rows.select(names)))
     else:
         before = rows_before(rows, state)
-        after = _rows_after(filled(rows, before, state.schema.key), state.schema.key)
+        for one in emptied:
+            before = before.filter(pc.invert(one.has(before)))
+        after = _rows_after(filled(rows, before, state.schema.key, table=state.relation), state.schema.key)
         gone = before.set_column(before.num_columns - 1, WEIGHT, pa.array([-1] * len(before), pa.int8()))
         parts.append(Rows(pa.concat_tables([gone.select(names), after.select(names)]).combine_chunks()))
     return ChangeSet(state.relation, state.schema, tuple(parts))
@@ -74,7 +93,7 @@ def rows_before(rows: pa.Table, state: State) -> pa.Table:
     return found.drop_columns([_ORDER])
 
 
-def filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
+def filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...], *, table: str) -> pa.Table:
     """Values that an update did not send because they did not change, taken from the row before it.
 
     Only rows with such gaps are looked at one by one; they are rare (large values that were left alone).
@@ -85,17 +104,44 @@ def filled(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
     ordered = rows.sort_by(SEQ)
     columns = {name: ordered.column(name).to_pylist() for name in before.column_names}
     gaps, kinds = ordered.column(UNCHANGED).to_pylist(), ordered.column(KIND).to_pylist()
-    moved: dict[str, object] = {}
+    ops = ordered.column(OP).to_pylist() if OP in ordered.column_names else [None] * ordered.num_rows
+    gone: dict[str, object] | None = None
     for place in range(ordered.num_rows):
+        if kinds[place] == TRUNCATE:
+            # What it names is no gap.
+            continue
         row_key = tuple(columns[k][place] for k in key)
         if kinds[place] in (DELETE, DELETE_KEY):
-            # An update that changes the key is a delete_key and then the upsert of the same row.
-            moved = known.pop(row_key, {})
+            gone = known.pop(row_key, None)
             continue
-        for name in gaps[place] or ():
-            columns[name][place] = known.get(row_key, moved)[name]
-        known[row_key] = {name: values[place] for name, values in columns.items()}
+        if gaps[place]:
+            moved = gone if place and _is_moved(ops[place - 1], ops[place]) else None
+            found = known.get(row_key, moved)
+            if found is None:
+                raise _never_seen(table, gaps[place], dict(zip(key, row_key, strict=True)))
+            for name in gaps[place]:
+                columns[name][place] = found[name]
+        known[row_key], gone = {name: values[place] for name, values in columns.items()}, None
     for name, values in columns.items():
         index = ordered.column_names.index(name)
         ordered = ordered.set_column(index, name, pa.array(values, ordered.schema.field(name).type))
     return ordered
+
+
+def _is_moved(gone: str | None, came: str | None) -> bool:
+    """True if a key that went and a row with gaps that came right after it are the two halves of one update.
+
+    Debezium tells an update that changes the key as a delete and a create, and only such a create has gaps.
+    """
+    return gone != DELETED or came == CREATED
+
+
+def _never_seen(table: str, names: list[str], key: dict[str, object]) -> SourceError:
+    row = ", ".join(f"{name} = {value}" for name, value in key.items())
+    return SourceError(
+        f"table '{table}' has an update of a row that was never seen, and not all of the row was sent",
+        detail=f"Of the row with {row} the log leaves out {', '.join(names)}: large values that did not change. What they"
+        " are is not in the state, which did not begin with the table's first rows.",
+        hint="Let the log tell whole rows (ALTER TABLE ... REPLICA IDENTITY FULL) before changes are read, or begin with"
+        " all rows ('scan.startup.mode' = 'initial'). Either way remove the state and start anew.",
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 
 import pyarrow as pa
 
 from headwater.changes.change_set import ChangeSet, Rows, weighted_schema
+from headwater.errors import HeadwaterError
 from headwater.log.positions import Cut, Position
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.questions import Answer
@@ -42,6 +43,7 @@ class FakePipeline:
     queries = (QUERY,)
     answers: tuple[str, ...] = ()
     program = SimpleNamespace(results={QUERY: None}, questions=())
+    stopped: Mapping[str, HeadwaterError] = {}
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""`explain`, `verify` and `drop` around a runtime that is pretended. Oracle: what is printed and the exit code."""
+"""`explain`, `verify`, `resnapshot`, `drop` over a runtime that is pretended. Oracle: what is printed, the exit code."""
 
 from __future__ import annotations
 
@@ -53,11 +53,29 @@ def test_drop_names_what_is_gone(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert dropped == [Path("somewhere")] and capsys.readouterr().out == "dropped somewhere\n"
 
 
-@pytest.mark.parametrize("command", ["verify", "drop"])
-def test_a_folder_without_state_is_an_error(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("results", "said"), [([], ""), (["totals", "large"], "computed anew then: totals, large\n")]
+)
+def test_resnapshot_says_what_will_happen(
+    results: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, "--state", str(tmp_path)]) == 1
+    asked: list[tuple[Path, str]] = []
+
+    def pretended(state: Path, table: str, listener: object) -> list[str]:
+        asked.append((state, table))
+        return results
+
+    monkeypatch.setattr(inspect, "resnapshot_state", pretended)
+    assert main(["resnapshot", "orders", "--state", "somewhere"]) == 0
+    assert asked == [(Path("somewhere"), "orders")]
+    assert capsys.readouterr().out == f"the rows of orders are read again at the next start\n{said}"
+
+
+@pytest.mark.parametrize("command", [["verify"], ["resnapshot", "orders"], ["drop"]])
+def test_a_folder_without_state_is_an_error(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--state", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("error: there is no saved state in")
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from headwater.cli.lines import CSV, JSON, PLAIN, Format, LineView
 from headwater.cli.live import LiveView
-from headwater.cli.progress import Lines
+from headwater.cli.progress import Lines, time_text
 from headwater.cli.render import OnceView
 from headwater.sources.base import Report
 from tests.cli.fakes import FakePipeline, Terminal, batch
@@ -103,6 +103,28 @@ def test_progress_lines_are_few() -> None:
     ]
 
 
+def test_progress_tells_how_fast_and_how_long_if_the_source_knows() -> None:
+    out, clock = io.StringIO(), Clock()
+    progress = Lines(out, clock)
+    progress.report(Report("snapshot", "claims", 0, 90_000))
+    clock.now += 2.0
+    progress.report(Report("snapshot", "claims", 10_000, 90_000, 2_000.0, 40.0))
+    clock.now += 2.0
+    progress.report(Report("snapshot", "claims", 90_000, 90_000, 2_000.0, 0.0))
+    assert out.getvalue().splitlines() == [
+        "snapshot of claims ...",
+        "snapshot of claims: 10,000 of 90,000 rows, 2,000/s, 40 s left",
+        "snapshot of claims: 90,000 of 90,000 rows, 2,000/s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(3.4, "3 s"), (89.0, "89 s"), (150.0, "2 min"), (7_500.0, "2 h 5 min")]
+)
+def test_time_is_told_as_people_do(seconds: float, text: str) -> None:
+    assert time_text(seconds) == text
+
+
 def screen(view: LiveView) -> str:
     """What is drawn now, with colours as escape codes."""
     out = io.StringIO()
@@ -175,6 +197,19 @@ def test_progress_is_drawn_with_words_and_taken_away() -> None:
     assert isinstance(console.file, Terminal)
     assert "starting Spark" in console.file.getvalue()
     assert "snapshot of claims" in console.file.getvalue()
+
+
+def test_a_note_that_comes_later_is_printed_above_the_table() -> None:
+    view, console = live(Clock())
+    pipeline = FakePipeline(BATCHES, view)
+    view.open(pipeline)
+    pipeline.step()
+    view.report(Report("note", "postgres keeps 2.4 GB of its log"))
+    view.report(Report("spark", "starting Spark"))
+    view.close()
+    assert isinstance(console.file, Terminal)
+    assert "postgres keeps 2.4 GB of its log" in console.file.getvalue()
+    assert "starting Spark" not in console.file.getvalue()
 
 
 def test_more_rows_than_fit_are_counted() -> None:

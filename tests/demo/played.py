@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -31,17 +32,49 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def left_behind(session: int, folder: Path) -> list[str]:
-    """Processes of a session, or that were given the folder, which still run."""
-    left = []
+    """Processes of a session, or that were given the folder or work in it, which still run."""
+    return list(_running(session, folder).values())
+
+
+def _running(session: int, folder: Path) -> dict[int, str]:
+    """Of these processes the number and the command. A capture and a Postgres have sessions of their own."""
+    found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             state, *rest = (process / "stat").read_text().rpartition(")")[2].split()
+            is_named = str(folder) in command or _works_in(process, folder)
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if state != "Z" and (int(rest[2]) == session or str(folder) in command):
-            left.append(command)
-    return left
+        if state != "Z" and (int(rest[2]) == session or is_named):
+            found[int(process.name)] = command
+    return found
+
+
+def _works_in(process: Path, folder: Path) -> bool:
+    try:
+        return (process / "cwd").readlink().is_relative_to(folder)
+    except PermissionError:
+        # It is another user's; ours all work here as who we are, or name the folder.
+        return False
+
+
+def ended(program: subprocess.Popen[str], folder: Path, seconds: float) -> tuple[str, str]:
+    """What a program in a session of its own has said; if it does not end, that fails with what all of it was doing.
+
+    Python tells that on SIGABRT if it was started with PYTHONFAULTHANDLER, Java on SIGQUIT.
+    """
+    try:
+        return program.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        stuck = _running(program.pid, folder)
+        for number, name in ((signal.SIGQUIT, "java"), (signal.SIGABRT, "python")):
+            for pid in (pid for pid, command in stuck.items() if name in command.split(" ")[0]):
+                os.kill(pid, number)
+            time.sleep(1.0)
+        os.killpg(program.pid, signal.SIGKILL)
+        out, err = program.communicate()
+        raise AssertionError(f"it runs for more than {seconds} s\n{stuck}\n{out}\n{err}") from None
 
 
 class Demo:

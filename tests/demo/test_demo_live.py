@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.played import HEADWATER, left_behind, wait_for
+from tests.demo.played import HEADWATER, ended, left_behind, wait_for
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
@@ -28,8 +28,9 @@ def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_o
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )
-    out, err = first.communicate(timeout=120)
+    out, err = ended(first, folder, 120)
     assert first.returncode == 0, err
     assert len(re.findall(r"^\+ accident_detail=.*\(batch 1,", out, re.MULTILINE)) == ANIMALS
     assert re.search(r"^- accident_detail=.*\(batch \d+, cut", out, re.MULTILINE), "nothing changed"

@@ -51,8 +51,8 @@ def waiting(database: Database) -> list[int]:
 def test_a_deadlock_is_tried_again(database: Database, totals: SinkTable) -> None:
     with sink(totals) as to, database.client() as other:
         to.write([changes(totals, (1, 1, 10))], 1)
-        # The sink is the one that notices, and is therefore the one that is undone.
-        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '50ms'")
+        # The sink is the one that notices, and so the one that is undone: it looks once, when both wait.
+        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '2s'")
         to.close()
         other.execute("SET deadlock_timeout = '60s'")
         other.execute("UPDATE totals SET total = 99 WHERE id = 1")
@@ -103,7 +103,7 @@ def test_after_the_last_try_nothing_is_written_and_the_error_says_so(
     table = database.table("totals", totals.schema, sink__max_retries="0")
     with sink(table) as to, database.client() as other:
         to.write([changes(table, (1, 1, 10))], 1)
-        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '50ms'")
+        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '2s'")
         to.close()
         other.execute("SET deadlock_timeout = '60s'")
         other.execute("UPDATE totals SET total = 99 WHERE id = 1")

@@ -265,6 +265,17 @@ def test_tables_of_one_database_are_one_group() -> None:
         ("jdbc:postgresql://h", "option 'url' does not take the value", "It names a host and one database"),
         ("jdbc:postgresql://h:x/db", "option 'url' does not take the value", "A port is a number"),
         ("jdbc:postgresql://h/db?password=x1y2", "option 'url' must not hold a password", "A url is shown"),
+        (
+            "jdbc:postgresql://h/db?sslpassword=x1y2",
+            "option 'url' must not hold a password",
+            "A url is shown",
+        ),
+        ("jdbc:postgresql://h/db?sslmode=on", "'sslmode' does not take the value 'on'", "It takes disable, "),
+        (
+            "jdbc:postgresql://h/db?sslrootcert=a.pem",
+            "'sslrootcert' needs a mode that checks the server",
+            "Without one, a connection that is not encrypted",
+        ),
         ("jdbc:postgresql://me:x1y2@h/db", "option 'url' does not take the value '***'", "It names a host"),
         (
             "jdbc:postgresql://h/db?curentSchema=s",

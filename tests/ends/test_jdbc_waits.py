@@ -118,6 +118,9 @@ def test_a_login_that_is_refused_while_waiting_is_an_error(database: Database) -
         ("connection failed: fe_sendauth: no password supplied", False),
         ("server does not support SSL, but SSL was required", False),
         ("SSL error: certificate verify failed", False),
+        ('connection failed: could not load private key file "k.pem": bad decrypt', False),
+        ('connection failed: private key file "k.pem" has group or world access', False),
+        ('weak sslmode "require" may not be used with sslrootcert=system (use "verify-full")', False),
         ('invalid port number: "99999"', False),
     ],
 )

@@ -69,7 +69,7 @@ class Star:
         """Kill the pipeline or its capture with -9; the pipeline is started again, the capture comes by itself."""
         assert self.running is not None and self.running.poll() is None, self.said()
         if victim == "capture":
-            for pid in _children(self.running.pid, "mysql.capture"):
+            for pid in children(self.running.pid, "mysql.capture"):
                 os.kill(pid, signal.SIGKILL)
             return
         self.running.kill()
@@ -154,7 +154,7 @@ class Star:
             thread.join()
 
 
-def _children(parent: int, word: str) -> list[int]:
+def children(parent: int, word: str) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():

@@ -5,7 +5,6 @@ Oracle: transfers between two tables leave the total at zero; every batch that i
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
@@ -14,13 +13,11 @@ from pathlib import Path
 
 import psycopg2
 import pytest
-from confluent_kafka import Consumer, Producer
 
-from headwater.connect.client import ConnectClient
-from headwater.connect.files import connector_of
 from headwater.kafka.clients import topics
 from headwater.runtime.pipeline import Pipeline
 from headwater.services.postgres import EmbeddedPostgres
+from tests.kafka.relayed import Relay, debezium_server
 from tests.pipeline.world import Listening, made_database, pipeline, rows
 from tests.postgres.world import Database, wait_for
 from tests.stage.shared import SharedConnect, SharedKafka, fresh
@@ -44,62 +41,8 @@ def server(connect: SharedConnect, database: Database) -> Iterator[str]:
     for table in ("credits", "debits"):
         database.run(f"CREATE TABLE {table} (id int PRIMARY KEY, amount int NOT NULL)")
         database.run(f"INSERT INTO {table} SELECT n, 0 FROM generate_series(1, 5) n")
-    name = fresh("bank").replace("-", "_")
-    config = {
-        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
-        "database.hostname": "127.0.0.1",
-        "database.port": str(database.port),
-        "database.user": "postgres",
-        "database.password": "postgres",
-        "database.dbname": database.name,
-        "topic.prefix": name,
-        "slot.name": name,
-        "publication.name": name,
-        "plugin.name": "pgoutput",
-        "provide.transaction.metadata": "true",
-        "slot.drop.on.stop": "true",
-    }
-    client = ConnectClient(connect.url)
-    client.put(connector_of(json.dumps({"name": name, "config": config}), "bank.json"))
-    assert not client.wait(name).failed
-    yield name
-    client.delete(name)
-
-
-class Relay:
-    """Hands the topics of one server on under another name, and holds one of them back."""
-
-    def __init__(self, kafka: SharedKafka, server: str, other: str, late: str) -> None:
-        self._kafka, self._server, self._other, self._late = kafka, server, other, late
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-
-    def __enter__(self) -> Relay:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        group = {"group.id": fresh("relay"), "auto.offset.reset": "earliest"}
-        consumer = Consumer({**self._kafka.plain, **group, "topic.metadata.refresh.interval.ms": 500})
-        producer = Producer({**self._kafka.plain, "linger.ms": 0})
-        consumer.subscribe([f"^{self._server}\\..*"])
-        held: list[tuple[float, str, bytes | None, bytes | None]] = []
-        while not self._stop.is_set():
-            message = consumer.poll(0.02)
-            if message is not None and message.error() is None:
-                topic = str(message.topic()).replace(self._server, self._other, 1)
-                due = time.monotonic() + (0.7 if topic.endswith(self._late) else 0.0)
-                held.append((due, topic, message.key(), message.value()))
-            for one in [entry for entry in held if entry[0] <= time.monotonic()]:
-                held.remove(one)
-                producer.produce(one[1], one[3], one[2])
-            producer.poll(0)
-        producer.flush(30)
-        consumer.close()
+    with debezium_server(connect, database) as name:
+        yield name
 
 
 def script(kafka: SharedKafka, server: str, ends: str) -> str:

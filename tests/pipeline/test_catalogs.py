@@ -251,7 +251,8 @@ def test_references_of_a_catalog_work_and_never_show(
     ran = command("run", folder / "a.sql", "--once", "--state", folder / "state")
     assert ran.code == 0 and "50" in ran.out, ran.err
     monkeypatch.setenv("PG_WORD", "another word")
-    refused = command("run", folder / "a.sql", "--once", "--state", folder / "state")
+    # What was read is in the first state; a new one has to ask.
+    refused = command("run", folder / "a.sql", "--once", "--state", folder / "another")
     assert refused.code == 1 and "'username' and 'password'" in refused.err
     said = ran.out + ran.err + refused.out + refused.err
     assert [value for value in (*hidden.values(), "another word") if value in said] == []

@@ -204,7 +204,7 @@ def two_want_one(claims: Database, folder: Path) -> None:
     refused = command("run", other, "--state", folder / "another")
     assert refused.code == 1
     assert f"error: replication slot '{slot}' is in use" in refused.err
-    assert "detail: 'headwater claims' from 127.0.0.1" in refused.err
+    assert "detail: 'headwater claims' of role 'keeper' from 127.0.0.1" in refused.err
     assert "hint: Two pipelines want one slot" in refused.err
     assert claims.slots() == [slot]
     held = command("run", folder / "claims.sql", "--state", folder / "state")

@@ -10,7 +10,7 @@ import pytest
 
 from headwater.runtime import compaction
 from headwater.sources.values import STORES, ValuesStore
-from headwater.tables import lookup, slices
+from headwater.tables import lookup, slices, small_runs
 from tests.pipeline.world import pipeline, rows
 
 pytestmark = pytest.mark.jvm
@@ -34,7 +34,7 @@ def test_it_goes_with_its_runs_and_a_start_begins_without(
 ) -> None:
     monkeypatch.setattr(lookup, "LEAST_ROWS", 0)
     monkeypatch.setattr(slices, "LOOKED_UP_SHARE", 0)
-    monkeypatch.setattr(slices, "SMALL_RUN_ROWS", 0)
+    monkeypatch.setattr(small_runs, "SMALL_RUN_ROWS", 0)
     monkeypatch.setattr(compaction, "MOST_RUNS", 3)
     monkeypatch.setitem(STORES, "looked_up", store := ValuesStore())
     expected: Counter[tuple[Any, ...]] = Counter()

@@ -102,6 +102,20 @@ def test_what_can_only_be_read_is_refused_where_it_is_written() -> None:
     assert caught.value.hint == "Add VIRTUAL if the column is only read, or leave it out."
 
 
+def test_what_is_only_read_is_no_key_of_a_table_that_is_written() -> None:
+    declared = (
+        "CREATE TABLE s (id INT) WITH ('connector' = 'values');\n"
+        "CREATE TABLE t (id INT, o STRING METADATA FROM 'table_name' VIRTUAL, PRIMARY KEY (o, id) NOT ENFORCED)"
+        " WITH ('connector' = 'stamped');"
+    )
+    with pytest.raises(SqlError) as caught:
+        compile_on_paper(declared + "INSERT INTO t SELECT id FROM s")
+    assert (
+        caught.value.message == 'metadata column "o" cannot be in the primary key of a table that is written'
+    )
+    assert caught.value.place is not None and caught.value.place.line == 2
+
+
 def test_a_table_is_another_one_when_its_metadata_is() -> None:
     one = "CREATE TABLE t (id INT, o BIGINT METADATA FROM 'offset') WITH ('connector' = 'stamped');"
     other = one.replace("BIGINT METADATA FROM 'offset'", "BIGINT")

@@ -141,3 +141,39 @@ def test_transactions_of_many_rows(database: Database, folder: Path) -> None:
             for table in tables:
                 query = f"SELECT part, COUNT(*), SUM(amount) FROM {table} GROUP BY part"
                 assert rows(running, f"{table}_v") == bag(database, query), (table, statement)
+
+
+MADE = """
+CREATE VIEW {table}_made AS SELECT id, n, made_by FROM {table};
+CREATE VIEW {table}_kinds AS SELECT kind, COUNT(*) AS count, SUM(n) AS n FROM {table} GROUP BY kind;
+"""
+
+
+def test_metadata_of_the_change_that_made_a_row_goes_with_the_row(database: Database, folder: Path) -> None:
+    columns = """(
+      id INT, n INT, made_by BIGINT METADATA FROM 'txid' VIRTUAL, kind STRING METADATA FROM 'row_kind' VIRTUAL,
+      PRIMARY KEY (id) NOT ENFORCED
+    )"""
+    script = ""
+    for table, identity in {"keys": "DEFAULT", "whole": "FULL"}.items():
+        database.run(f"CREATE TABLE {table} (id int PRIMARY KEY, n int)")
+        database.run(f"ALTER TABLE {table} REPLICA IDENTITY {identity}")
+        script += source(database, table, columns) + MADE.format(table=table)
+    steps = (
+        (["INSERT INTO {} SELECT i, i FROM generate_series(1, 20) i"], {("+I", 20, 210)}),
+        (["UPDATE {} SET n = n + 1 WHERE id <= 5"], {("+I", 15, 195), ("+U", 5, 20)}),
+        (["DELETE FROM {} WHERE id IN (1, 2, 20)"], {("+I", 14, 175), ("+U", 3, 15)}),
+        (["UPDATE {} SET id = id + 100 WHERE id = 6"], {("+I", 13, 169), ("+U", 4, 21)}),
+        (["DELETE FROM {} WHERE id = 3", "INSERT INTO {} VALUES (3, 1)"], {("+I", 14, 170), ("+U", 3, 17)}),
+        (["TRUNCATE {}", "INSERT INTO {} VALUES (1, 1)"], {("+I", 1, 1)}),
+    )
+    for start, some in enumerate((steps[:3], steps[3:])):
+        with pipeline(script, folder) as running:
+            running.run_once()
+            for statements, kinds in some:
+                database.together(*(text.format(table) for table in ("keys", "whole") for text in statements))
+                running.run_once()
+                for table in ("keys", "whole"):
+                    truth = bag(database, f"SELECT id, n, xmin::text::bigint FROM {table}")
+                    assert rows(running, f"{table}_made") == truth, (start, table, statements)
+                    assert set(rows(running, f"{table}_kinds")) == kinds, (start, table, statements)

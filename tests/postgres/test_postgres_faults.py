@@ -21,9 +21,10 @@ import pytest
 from headwater.errors import SourceError, StateError
 from headwater.log.manifest import Manifest
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
-from headwater.sources.postgres.capture import capture
 from headwater.sources.postgres.config import config_of, log_folder
 from headwater.sources.postgres.source import POSTGRES, open_source
+from tests.faults.line import Line
+from tests.postgres.captures import captured
 from tests.postgres.world import Database, World, bag, brief, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -101,6 +102,36 @@ def test_what_the_server_was_told_never_passes_what_is_durable(database: Databas
         said += read_now(source, after=said[-1].position)
         wait_for(lambda: database.run(confirmed)[0][0] >= said[-1].position.value - 1)
         log.close()
+
+
+@pytest.mark.parametrize("bytes_through", [0, 500, 1_000, 2_000, 3_000, 4_500, 6_000])
+def test_a_line_that_breaks_while_the_source_starts_is_tried_again(
+    database: Database, world: World, bytes_through: int
+) -> None:
+    make(database)
+    with Line(int(database.port or 0)) as line:
+        table = database.table("t", COLUMNS, "id", port=str(line.port))
+        line.short = [bytes_through] * 2
+        assert POSTGRES.resolving_key(table.options) == ()
+        line.short = [bytes_through] * 3
+        with world.source(table) as source:
+            assert not line.short
+            database.run("INSERT INTO t VALUES (11, 11)")
+            line.short = [bytes_through]
+            said = read_now(source)
+    assert bag(said, "t") == Counter(database.run("SELECT id, n FROM t"))
+
+
+def test_a_server_that_always_hangs_up_is_told_of(database: Database, world: World) -> None:
+    make(database)
+    with Line(int(database.port or 0)) as line:
+        line.short = [0] * 100
+        with (
+            pytest.raises(SourceError, match="does not answer"),
+            world.source(database.table("t", COLUMNS, "id", port=str(line.port))),
+        ):
+            pass
+    assert database.slots() == []
 
 
 def test_a_capture_ends_with_its_parent(database: Database, tmp_path: Path) -> None:
@@ -248,23 +279,12 @@ def test_the_slot_moves_in_a_busy_database_whose_table_is_idle(
     monkeypatch.setattr("headwater.sources.postgres.stream.IDLE_SECONDS", 0.2)
     monkeypatch.setattr("headwater.sources.postgres.stream.IDLE_BYTES", 10_000)
     config = config_of([database.table("t", COLUMNS, "id")], world.context, after=None)
-    monkeypatch.setattr("headwater.sources.postgres.capture.say", lambda *_, **__: None)
-    ended: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            capture(config)
-        except SourceError as error:
-            ended.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
     confirmed = "SELECT confirmed_flush_lsn > %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s"
     active = "SELECT active_pid FROM pg_replication_slots WHERE active AND slot_name = %s"
-    wait_for(lambda: len(database.run(active, config.slot)) == 1)
-    database.run("CREATE TABLE other AS SELECT i, 'some text' FROM generate_series(1, 20000) i")
-    ((end,),) = database.run("SELECT pg_current_wal_lsn()::text")
-    wait_for(lambda: database.run(confirmed, end, config.slot) == [(True,)])
-    database.run("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active_pid > 0")
-    thread.join()
+    with captured(config, monkeypatch) as ended:
+        wait_for(lambda: len(database.run(active, config.slot)) == 1)
+        database.run("CREATE TABLE other AS SELECT i, 'some text' FROM generate_series(1, 20000) i")
+        ((end,),) = database.run("SELECT pg_current_wal_lsn()::text")
+        wait_for(lambda: database.run(confirmed, end, config.slot) == [(True,)])
+        database.run("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active_pid > 0")
     assert "connection to postgres was lost" in str(ended[0])

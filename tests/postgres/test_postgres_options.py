@@ -5,6 +5,7 @@ Oracle: the texts, by hand.
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import pytest
@@ -13,15 +14,10 @@ from headwater.errors import OptionError
 from headwater.options import read_options
 from headwater.schema import Schema
 from headwater.sources.base import SourceTable
+from headwater.sources.postgres.agreed import check_group, publication_name, slot_name
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable, from_line, to_line
 from headwater.sources.postgres.connect import address_of
-from headwater.sources.postgres.options import (
-    PostgresOptions,
-    check_group,
-    group,
-    publication_name,
-    slot_name,
-)
+from headwater.sources.postgres.options import PostgresOptions, group
 from tests.postgres.world import World, schema
 
 GIVEN = {
@@ -83,6 +79,22 @@ def test_names_that_are_given_win() -> None:
             "option 'debezium.snapshot.mode' = 'never'",
             "'latest-offset'",
         ),
+        ({"sslmode": "verify"}, "option 'sslmode' does not take the value 'verify'", "'verify-ca'"),
+        ({"debezium__database__sslmode": "on"}, "'sslmode' does not take the value 'on'", "'verify-full'"),
+        (
+            {"sslmode": "require", "debezium__database__sslmode": "disable"},
+            "options 'sslmode' and 'debezium.database.sslmode' contradict each other",
+            "Keep 'sslmode'.",
+        ),
+        ({"sslrootcert": "a.pem"}, "'sslrootcert' needs a mode that checks", "'verify-full'"),
+        (
+            {"sslrootcert": "a.pem", "sslmode": "prefer"},
+            "'sslrootcert' needs a mode that checks",
+            "'verify-full'",
+        ),
+        ({"sslcert": "a.pem"}, "'sslcert' needs 'sslkey'", "Add 'sslkey'."),
+        ({"debezium__database__sslkey": "a.pem"}, "'sslkey' needs 'sslcert'", "Add 'sslcert'."),
+        ({"sslpassword": "open sesame"}, "'sslpassword' needs 'sslkey'", "Add 'sslkey'."),
         (
             {"debezium__plugin__name": "decoderbufs"},
             "option 'debezium.plugin.name' does not take",
@@ -106,6 +118,7 @@ def test_tables_that_share_a_slot_must_agree() -> None:
     for more, message in [
         ({"username": "v"}, "different values of 'username'"),
         ({"password": "other"}, "different passwords"),
+        ({"sslmode": "require"}, "want different connections"),
         ({"scan__startup__mode": "snapshot"}, "start in different ways"),
     ]:
         with pytest.raises(OptionError, match=message) as raised:
@@ -114,10 +127,19 @@ def test_tables_that_share_a_slot_must_agree() -> None:
 
 
 def test_a_configuration_crosses_a_pipe_with_its_password(world: World) -> None:
-    address = address_of(options(), "headwater p")
+    tls = {
+        "sslmode": "require",
+        "sslcert": "c",
+        "sslkey": "k",
+        "debezium__database__sslpassword": "sesame too",
+    }
+    address = address_of(options(**tls), "headwater p")
     tables = (CaptureTable("t", schema("id int", "id"), "public", "orders", "initial"),)
     config = CaptureConfig(address, world.context.folder, "s", "p", tables, after=7)
     back = from_line(to_line(config))
     assert back == config
     assert back.address.password.reveal() == "open sesame"
+    assert back.address.tls.settings()["sslpassword"] == "sesame too"
+    # Readers of first rows are processes of their own.
+    assert pickle.loads(pickle.dumps(address)).tls.settings() == address.tls.settings()
     assert "sesame" not in repr(back)

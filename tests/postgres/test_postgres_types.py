@@ -63,13 +63,30 @@ VALUES: list[tuple[str, str, str, Any]] = [
     ("bool[]", "'{t,f,NULL}'", "array<boolean>", [True, False, None]),
     ("bytea[]", r"""ARRAY['\x01'::bytea, NULL]""", "array<binary>", [b"\x01", None]),
     ("timestamptz[]", "'{2024-01-01 00:00:00+01}'", "array<timestamp>", [dt.datetime(2023, 12, 31, 23, tzinfo=UTC)]),
+    ("oid", "4294967295", "bigint", 4294967295),
+    ("name", "'a'", "string", "a"),
+    ("cidr", "'10.1.0.0/16'", "string", "10.1.0.0/16"),
+    ("macaddr", "'08:00:2b:01:02:03'", "string", "08:00:2b:01:02:03"),
+    ("bit(4)", "B'1010'", "string", "1010"),
+    ("varbit", "B'101'", "string", "101"),
+    ("timetz", "'10:00:00+02'", "string", "10:00:00+02"),
+    ("pg_lsn", "'0/16B3748'", "string", "0/16B3748"),
+    ("tsvector", "'b a'", "string", "'a' 'b'"),
+    ("point", "'(1,2.5)'", "string", "(1,2.5)"),
+    ("tstzrange", "'[2024-01-01 00:00+00,)'", "string", '["2024-01-01 00:00:00+00",)'),
+    ("int4multirange", "'{[1,2),[5,8)}'", "string", "{[1,2),[5,8)}"),
+    ("pair", "ROW(1, 'a b')", "string", '(1,"a b")'),
+    ("pair[]", "ARRAY[ROW(1, 'x')::pair]", "array<string>", ["(1,x)"]),
+    ("hstore", "'b=>NULL, a=>1'", "string", '"a"=>"1", "b"=>NULL'),
+    ("timestamp", "'0001-01-01 00:00:00'", "timestamp_ntz", dt.datetime(1, 1, 1)),
     ("box[]", "'{(1,1),(0,0)}'", "string", "{(1,1),(0,0)}"),
 ]  # fmt: skip
 
 
 @pytest.fixture
 def typed(database: Database) -> Database:
-    database.run("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+    database.run("CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE pair AS (n int, s text)")
+    database.run("CREATE EXTENSION hstore")
     database.run("CREATE DOMAIN amount AS numeric(6,2); CREATE DOMAIN price AS amount CHECK (VALUE > 0)")
     return database
 
@@ -144,6 +161,8 @@ def test_values_are_read_as_declared(typed: Database, world: World) -> None:
         ("numeric", "'NaN'", "decimal(38,18)", "NaN"),
         ("float8", "1e300", "float", "1e+300"),
         ("timestamp", "'0044-03-15 00:00:00 BC'", "timestamp_ntz", "0044-03-15 00:00:00 BC"),
+        ("date", "'infinity'", "date", "infinity"),
+        ("timestamptz", "'-infinity'", "timestamp", "-infinity"),
     ],
 )
 def test_a_value_that_does_not_fit_is_an_error(

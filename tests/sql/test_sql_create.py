@@ -56,6 +56,14 @@ def test_a_key_may_stand_with_its_column() -> None:
     assert named == statement
 
 
+def test_a_key_may_hold_the_name_of_the_table_a_row_is_of() -> None:
+    statement = table(
+        "CREATE TABLE t (shard STRING METADATA FROM 'table_name' VIRTUAL, schema_name STRING METADATA, id INT,"
+        " PRIMARY KEY (SHARD, schema_name, id) NOT ENFORCED)"
+    )
+    assert statement.key == ("shard", "schema_name", "id")
+
+
 def test_without_a_list_the_columns_are_the_sources_own() -> None:
     assert table("CREATE TABLE t WITH ('connector' = 'postgres-cdc')").columns is None
     assert table("CREATE TABLE t WITH ()").options == {}

@@ -154,6 +154,47 @@ def test_what_changes_by_itself_is_seen_inside_of_what_was_rewritten(call: str, 
     assert caught.value.place.column == len("SELECT ") + around.index("{}") + 1
 
 
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "DATE 'today'",
+        "TIMESTAMP ' Now '",
+        "CAST('yesterday' AS DATE)",
+        "DATE('tomorrow')",
+        "TO_DATE('today')",
+        "TO_TIMESTAMP('now')",
+        "TRY_CAST('today UTC' AS TIMESTAMP)",
+    ],
+)
+def test_texts_that_spark_takes_for_the_time_of_now_are_refused(moment: str) -> None:
+    with pytest.raises(SqlError, match="gives another answer each time"):
+        bound(f"SELECT {moment} AS x FROM t")
+
+
+@pytest.mark.parametrize(
+    "constant", ["DATE '2024-01-01'", "DATE 'epoch'", "CAST('today' AS STRING)", "'now'"]
+)
+def test_other_texts_are_what_they_are(constant: str) -> None:
+    bound(f"SELECT {constant} AS x FROM t")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id FROM t WHERE name < CURRENT_DATE",
+        "SELECT name, COUNT(*) FROM t GROUP BY name HAVING MAX(name) < NOW()",
+        "SELECT a.id FROM t a JOIN t b ON a.id = b.id AND a.name < DATE 'today'",
+    ],
+)
+def test_a_condition_on_the_time_of_now_is_refused_with_its_own_reason(query: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        bound(query)
+    assert (
+        caught.value.detail is not None and "rows come and go while no table changes" in caught.value.detail
+    )
+    assert caught.value.hint is not None and "table of one row" in caught.value.hint
+
+
 def test_a_text_with_an_argument_is_no_clock() -> None:
     assert "unix_timestamp" not in bound("SELECT UNIX_TIMESTAMP(name) AS x FROM t").lower()
 

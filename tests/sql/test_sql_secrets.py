@@ -39,6 +39,8 @@ class Options:
         "pasword",
         "passwrd",
         "ssl.key.password",
+        "sslpassword",
+        "debezium.database.sslpassword",
         "properties.ssl.truststore.password",
         "properties.sasl.jaas.config",
         "secret",

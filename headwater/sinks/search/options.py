@@ -10,7 +10,7 @@ from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
 from headwater.errors import OptionError, Place
-from headwater.options import Duration, Secret, option
+from headwater.options import Duration, Secret, Size, option
 
 _LEVELS = ("exactly-once", "at-least-once", "none")
 
@@ -151,26 +151,13 @@ def group_of(options: SearchOptions) -> str:
     return f"search-{where}"
 
 
-_UNITS = {
-    "": 1,
-    "b": 1,
-    "bytes": 1,
-    "k": 1 << 10,
-    "kb": 1 << 10,
-    "m": 1 << 20,
-    "mb": 1 << 20,
-    "g": 1 << 30,
-    "gb": 1 << 30,
-}
-
-
 def bytes_of(text: str, *, name: str, place: Place | None) -> int:
     """A size as Flink writes it, `2mb`, in bytes."""
-    found = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", text.lower())
-    if found is None or found[2] not in _UNITS:
+    try:
+        return Size.of(text)
+    except ValueError:
         raise OptionError(
             f"option '{name}' does not take the value '{text}'",
             detail="It takes a size, as 2mb, 500 kb or 1048576.",
             place=place,
-        )
-    return int(found[1]) * _UNITS[found[2]]
+        ) from None

@@ -19,16 +19,21 @@ from dataclasses import asdict
 from typing import Any
 
 from headwater.errors import HeadwaterError
-from headwater.sources.base import Report, Unreachable
+from headwater.sources.base import Lost, Report, Unreachable
 
 WATCH_SECONDS = 0.5
 PROGRESS_SECONDS = 0.1
 
 
+_TURN = threading.Lock()
+
+
 def say(what: str, **facts: Any) -> None:
-    """One line to the parent."""
-    sys.stdout.write(json.dumps({"say": what, **facts}) + "\n")
-    sys.stdout.flush()
+    """One line to the parent, from whichever thread."""
+    line = json.dumps({"say": what, **facts}) + "\n"
+    with _TURN:
+        sys.stdout.write(line)
+        sys.stdout.flush()
 
 
 def run(capture: Callable[[str], None]) -> int:
@@ -40,10 +45,15 @@ def run(capture: Callable[[str], None]) -> int:
     try:
         capture(line)
     except Unreachable as error:
-        say("error", retry=True, error={**error.to_json(), "type": "SourceError"})
+        say(
+            "error",
+            retry=True,
+            lost=isinstance(error, Lost),
+            error={**error.to_json(), "type": "SourceError"},
+        )
         return 1
     except HeadwaterError as error:
-        say("error", retry=False, error=error.to_json())
+        say("error", retry=False, lost=False, error=error.to_json())
         return 1
     return 0
 
@@ -56,7 +66,7 @@ class Progress:
 
     def __call__(self, report: Report) -> None:
         now = time.monotonic()
-        if report.done == 0 or now >= self._next:
+        if report.done in (0, report.total) or now >= self._next:
             self._next = now + PROGRESS_SECONDS
             say("report", **asdict(report))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from headwater.errors import SourceError
 from headwater.log.events import Delivery
@@ -13,6 +13,8 @@ from headwater.log.positions import Position
 from headwater.log.store import LogReader
 from headwater.sources.base import Report
 from headwater.sources.captured.supervisor import Launch, Supervisor
+
+T = TypeVar("T")
 
 
 class Database(Protocol):
@@ -64,14 +66,19 @@ class CapturedSource:
         self, after: Position | None, limit: int, *, wait: float = 0.0, upto: Position | None = None
     ) -> Delivery | None:
         """Whole transactions after `after`; see the contract."""
+        return self.until(lambda log: log.read(after, limit, upto=upto), wait)
+
+    def until(self, ask: Callable[[LogReader], T | None], wait: float) -> T | None:
+        """What somebody asks of the log, as soon as it has an answer; None if it has none within `wait` seconds."""
         capture, log = self._running()
         deadline = time.monotonic() + wait
         while True:
             heard = capture.heard
-            delivery = log.read(after, limit, upto=upto)
-            if delivery is not None:
-                return delivery
+            # Before the rows: where they never end, it would never be told.
             self._report(capture)
+            answer = ask(log)
+            if answer is not None:
+                return answer
             capture.check()
             left = deadline - time.monotonic()
             if left <= 0 or not capture.wait(heard, left):
@@ -97,6 +104,11 @@ class CapturedSource:
         if self._log is not None:
             self._log.close()
             self._log = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the log lies."""
+        return self._database.folder
 
     @property
     def capture_pid(self) -> int:

@@ -19,6 +19,8 @@ from headwater.errors import HeadwaterError, SourceError, from_json
 from headwater.sources.base import Report
 
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
+EARLY_TRIES = 6
+"""So often in a row a connection may break before anything has started: whoever waits for a start wants to know."""
 STOP_SECONDS = 2.0
 
 
@@ -45,6 +47,7 @@ class Supervisor:
         self._heard = 0
         self._error: HeadwaterError | None = None
         self._started = self._ended = self._stopping = False
+        self._attempts = 0
         self._process = self._launch(again=False)
         self._thread = threading.Thread(target=self._listen, name="capture", daemon=True)
         self._thread.start()
@@ -134,7 +137,6 @@ class Supervisor:
 
     def _listen(self) -> None:
         """Until the end: hear the capture out, then decide whether another takes its place."""
-        attempts = 0
         while True:
             retry = self._hear_out(self._process)
             code = self._process.wait()
@@ -144,9 +146,9 @@ class Supervisor:
                 if code >= 0 and not retry:
                     self._fail(self._unexplained(code))
                     return
-                attempts = 1 if self._recent else attempts + 1
-                self._tell(Report("reconnect", f"connecting to {self._how.subject} again", attempts))
-                pause = min(BACKOFF_FIRST * 2 ** (attempts - 1), BACKOFF_MOST)
+                self._attempts = 1 if self._recent else self._attempts + 1
+                self._tell(Report("reconnect", f"connecting to {self._how.subject} again", self._attempts))
+                pause = min(BACKOFF_FIRST * 2 ** (self._attempts - 1), BACKOFF_MOST)
                 if self._news.wait_for(lambda: self._stopping, timeout=pause):
                     return
                 _close_input(self._process)
@@ -170,13 +172,16 @@ class Supervisor:
     def _take(self, said: dict[str, Any]) -> bool:
         match said["say"]:
             case "report":
-                self._tell(Report(said["stage"], said["subject"], said["done"], said["total"]))
+                # First rows that come are a reason to go on; notes of those who look on are not.
+                self._recent |= said["stage"] == "snapshot" and bool(said["done"])
+                self._tell(Report(**{name: said[name] for name in said if name != "say"}))
             case "started":
                 self._started = self._recent = True
             case "ended":
                 self._ended = True
             case "error":
-                if said["retry"] and self._started:
+                early = bool(said["lost"]) and (self._recent or self._attempts + 1 < EARLY_TRIES)
+                if said["retry"] and (self._started or early):
                     return True
                 self._fail(from_json(said["error"]))
         self._heard += 1

@@ -14,6 +14,7 @@ from psycopg2 import sql
 from headwater.errors import Place, SourceError
 from headwater.jdbc_url import Address
 from headwater.options import Secret
+from headwater.postgres_tls import checked
 from headwater.sources.base import Unreachable
 from headwater.sources.jdbc.server import (
     CONNECT_SECONDS,
@@ -118,6 +119,7 @@ def connected(address: Address, password: Secret | None) -> Any:
         "connect_timeout": CONNECT_SECONDS,
         "keepalives_idle": 20,
     }
+    tls = checked(dict(address.settings))
     try:
         made = psycopg2.connect(
             host=address.host,
@@ -127,7 +129,7 @@ def connected(address: Address, password: Secret | None) -> Any:
             password=password.reveal() if password else None,
             client_encoding="UTF8",
             options=" ".join(f"-c {setting}" for setting in TEXT_SETTINGS),
-            **(settings | dict(address.settings)),
+            **(settings | tls),
         )
     except psycopg2.OperationalError as error:
         raise not_connected(address, str(error), password) from error

@@ -151,7 +151,7 @@ def not_connected(address: Address, said: str, password: Secret | None) -> Sourc
     return kind(
         f"cannot connect to {SHOWN[address.kind]} at {address.host}:{address.port}, database '{address.database}'",
         detail=shown if shown.endswith((".", "?")) else f"{shown}.",
-        hint=connect_hint(said),
+        hint=connect_hint(said, address.kind),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from headwater.errors import StateError
 from headwater.log.events import Span
 from headwater.log.private_file import private_file
+from headwater.log.state_format import FORMAT, check_format
 
 Vector = dict[str, dict[tuple[str, int], int]]
 """For each table the next message of each partition (topic and number)."""
@@ -24,6 +25,7 @@ CREATE TABLE IF NOT EXISTS places (
 );
 CREATE TABLE IF NOT EXISTS vectors (name TEXT PRIMARY KEY, vector TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS topics (name TEXT PRIMARY KEY, id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
@@ -44,12 +46,15 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / "places.db"
         try:
+            check_format(self._path, table="about", what="what was read of a topic")
             self._connection = sqlite3.connect(
                 private_file(self._path), isolation_level="IMMEDIATE", check_same_thread=False
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_TABLES)
+            with self._connection:
+                self._connection.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
         except sqlite3.DatabaseError as problem:
             raise StateError(
                 "what was read of a topic cannot be told",

@@ -12,7 +12,7 @@ import pymysql.converters
 
 from headwater.errors import SourceError
 from headwater.options import Secret
-from headwater.sources.base import Unreachable
+from headwater.sources.base import Lost, Unreachable
 from headwater.sources.jdbc.mysql import tls_of
 from headwater.sources.mysql.options import MysqlOptions
 from headwater.sources.mysql.server import OUR_ZONE
@@ -98,7 +98,7 @@ def meaning(error: BaseException) -> SourceError:
     """What an error of the server, or the loss of its connection, is to us."""
     code, said = _parts(error)
     if is_lost(error):
-        return Unreachable(
+        return Lost(
             "the connection to MySQL was lost",
             detail=f"{said}.",
             hint="It is tried again until the server answers.",

@@ -17,7 +17,7 @@ from pymysql.constants import COMMAND
 
 from headwater.errors import SourceError
 from headwater.log.binlog import Header, header_of
-from headwater.sources.base import Unreachable
+from headwater.sources.base import Lost, Unreachable
 from headwater.sources.mysql.connect import Address, connect, meaning
 from headwater.sources.mysql.places import Gtids, Place
 
@@ -170,7 +170,7 @@ class Dump:
         except (OSError, TimeoutError) as error:
             raise meaning(error) from error
         if not data:
-            raise Unreachable(
+            raise Lost(
                 "the connection to MySQL was lost",
                 detail="The server closed it.",
                 hint="It is tried again until the server answers.",

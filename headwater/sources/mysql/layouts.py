@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headwater.errors import SourceError
+from headwater.log.layout import Layout
 from headwater.log.manifest import LoggedTable
-from headwater.log.pending import Layout
 from headwater.log.pgoutput import Relation, RelationColumn
 from headwater.log.text_values import can_read
 from headwater.nearest import nearest_hint

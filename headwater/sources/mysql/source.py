@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from headwater.errors import SourceError
@@ -12,6 +13,7 @@ from headwater.log.store import LogReader
 from headwater.options import revealed
 from headwater.schema import Column, Schema
 from headwater.sources.base import SourceContext, SourceTable, SourceType
+from headwater.sources.captured.asking import asked
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.captured.supervisor import Launch
 from headwater.sources.mysql.catalog import find_tables
@@ -48,16 +50,17 @@ class _Mysql:
         )
 
     def now(self, log: LogReader) -> Position:
-        with session(self.config.address) as cursor:
-            end, _ = end_of_log(cursor)
+        end, _ = asked(partial(session, self.config.address), end_of_log)
         return Position(end.value(log.manifest.number(SHIFT) or 0), "binlog")
 
 
 def describe(options: MysqlOptions) -> Schema:
     """A table's own columns and primary key, for a declaration without a column list."""
     options = revealed(options)
-    with session(address_of(options)) as cursor:
-        found = find_tables(cursor, options.database, options.table)[0]
+    found = asked(
+        partial(session, address_of(options)),
+        lambda cursor: find_tables(cursor, options.database, options.table)[0],
+    )
     for column in found.columns:
         if (why := unread(column)) is not None:
             raise SourceError(

@@ -1,25 +1,24 @@
 """How a capture begins: checks first, then slot, publication and snapshot, or the way back from a crash.
 
-Nothing is made before every check has passed, and what a begin that fails has made is gone again.
+Nothing is made before every check has passed, and what a begin that fails has made is gone again. If it is killed, or
+the server itself is gone, the next one goes on with what it made; that one, should it fail, leaves it where it is.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg2
 
 from headwater.errors import SourceError
-from headwater.log.manifest import LoggedTable
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
-from headwater.sources.base import Report
+from headwater.sources.base import Lost, Report, Unreachable
 from headwater.sources.captured.continuity import check_log
 from headwater.sources.postgres import server
-from headwater.sources.postgres.catalog import find_table
 from headwater.sources.postgres.checks import (
     Pair,
     check_free_slots,
@@ -27,21 +26,29 @@ from headwater.sources.postgres.checks import (
     check_publish,
     check_select,
     check_server,
-    check_table,
 )
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable
-from headwater.sources.postgres.connect import connect, connect_replication
+from headwater.sources.postgres.connect import connect, connect_replication, meaning
+from headwater.sources.postgres.count import Progress
+from headwater.sources.postgres.earlier import Earlier, key_of
+from headwater.sources.postgres.entered import logged_table
+from headwater.sources.postgres.entering import Entering
+from headwater.sources.postgres.finding import Opening, find, new_tables, remember_begun, still_good
+from headwater.sources.postgres.first_rows import FirstRowsOf
+from headwater.sources.postgres.leaving import Leaving, left_shards
+from headwater.sources.postgres.meanwhile import still_lost
+from headwater.sources.postgres.membership import check_members, remember_members
 from headwater.sources.postgres.messages import logged_messages, new_messages
 from headwater.sources.postgres.options import COMMITTED, INITIAL, SNAPSHOT
-from headwater.sources.postgres.resume import ANEW, check_known, check_slot
-from headwater.sources.postgres.snapshot import Progress, Snapshot
+from headwater.sources.postgres.resume import ANEW, GIVEN_UP, check_known, check_slot
+from headwater.sources.postgres.retained import check_retained
+from headwater.sources.postgres.shards import pairs_of
+from headwater.sources.postgres.snapshot import Snapshot
+from headwater.sources.postgres.timeline import check_timeline
+from headwater.sources.postgres.touched import Log
 
 MADE_PUBLICATION = "made publication"
 """Under this the manifest remembers the publication that is ours to drop."""
-
-ACTIVE_SECONDS = 2.0
-ACTIVE_SECONDS_AGAIN = 60.0
-"""How long to wait for a slot to become free: after a crash of ours the server may still be busy with it."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +61,16 @@ class Begun:
     """Tables of messages that are new; they have no first rows."""
     slot: server.Slot | None
     publication: server.Publication | None
+    leaving: Leaving = field(default_factory=Leaving)
+    """Tables that are gone, and whose rows go with the first message of the stream."""
+    opening: Opening | None = None
 
 
-def begin(config: CaptureConfig, log: LogWriter, progress: Progress) -> tuple[Pair, ...]:
-    """Bring slot, publication and log to where the stream can go on; the tables as the server has them."""
+def begin(config: CaptureConfig, log: LogWriter, progress: Progress, opening: Opening | None = None) -> Begun:
+    """Bring slot, publication and log to where the stream can go on; what was found on the way.
+
+    Tables that came later are read from the moment of `opening`; without one they wait.
+    """
     opened = connect(config.address)
     cursor = opened.cursor()
     undo: list[Callable[[], None]] = []
@@ -66,16 +79,29 @@ def begin(config: CaptureConfig, log: LogWriter, progress: Progress) -> tuple[Pa
             check_log(log, config.after, notation="lsn", anew=ANEW)
         if config.startup == SNAPSHOT:
             return _begin_without_stream(config, log, cursor, progress)
-        begun = _check(config, log, cursor)
+        begun = _check(config, log, cursor, progress, opening=opening)
         _publish(config, log, begun, cursor=cursor, undo=undo)
+        remember_members(cursor, config.publication, begun.pairs, log)
         _take_up(config, log, begun, cursor=cursor, progress=progress, undo=undo)
-        _drop_removed(config, log)
-        return begun.pairs
+        _drop_removed(begun, config, log)
+        remember_begun(config, log)
+        return begun
     except BaseException as error:
+        if (lost := _lost(error)) is not None:
+            raise lost from error
         _undo(config, undo, error)
         raise
     finally:
         opened.close()
+
+
+def _lost(error: BaseException) -> Lost | None:
+    """The server was there and is gone: as after a crash, the next begin goes on with what this one has made."""
+    found = meaning(error) if isinstance(error, psycopg2.Error) else error
+    if not isinstance(found, Unreachable):
+        return None
+    hint = "It is tried again; what was made at the server is used by the next start, or goes with 'headwater drop'."
+    return Lost(found.message, detail=found.detail, hint=hint, place=found.place)
 
 
 def _undo(config: CaptureConfig, steps: list[Callable[[], None]], error: BaseException) -> None:
@@ -91,47 +117,35 @@ def _undo(config: CaptureConfig, steps: list[Callable[[], None]], error: BaseExc
             ) from error
 
 
-def new_tables(pairs: tuple[Pair, ...], log: LogWriter, after: int | None) -> tuple[Pair, ...]:
-    """The tables whose first rows are not in the log as they are declared now, or were read and are wanted anew."""
-    known = log.manifest.tables()
-    return tuple(
-        pair
-        for pair in pairs
-        if (logged := known.get(pair.declared.name)) is None
-        or logged.schema.columns != pair.declared.schema.columns
-        or json.loads(logged.origin)[:2] != [pair.found.schema, pair.found.name]
-        or (pair.declared.anew and after is not None and (logged.snapshot or 0) <= after)
-    )
-
-
-def _check(config: CaptureConfig, log: LogWriter, cursor: Any) -> Begun:
+def _check(
+    config: CaptureConfig, log: LogWriter, cursor: Any, progress: Progress, *, opening: Opening | None
+) -> Begun:
     check_server(cursor)
-    pairs = _find(config, cursor, streamed=True)
+    found = find(cursor, config, log, progress, opening=opening)
+    pairs = found.pairs
     new, messages = new_tables(pairs, log, config.after), new_messages(config, log)
-    slot = server.wait_inactive(cursor, config.slot, ACTIVE_SECONDS_AGAIN if config.again else ACTIVE_SECONDS)
+    slot = server.wait_inactive(cursor, config.slot, config.patience, progress)
     check_slot(config, log, slot, cursor=cursor)
+    check_timeline(config.address, log, cursor)
+    check_retained(cursor, config)
     copied = [pair for pair in new if pair.declared.startup == INITIAL]
     for pair in copied:
         check_select(cursor, pair)
-    needs_slot = slot is None or (bool(new or messages) and config.startup != COMMITTED)
+    needs_slot = slot is None or (bool(new or messages) and not _is_committed(new, config) and not opening)
     check_free_slots(cursor, 1 if needs_slot else 0)
     publication = server.find_publication(cursor, config.publication)
     check_publication(publication, config.publication, pairs)
     missing = [pair for pair in pairs if publication is None or not publication.has(pair.found)]
-    check_known([pair for pair in pairs if pair not in new], log, missing)
+    known = [pair for pair in pairs if pair not in new]
+    check_known(known, log, missing)
+    check_members(cursor, config.publication, known, log)
     check_publish(cursor, publication, missing, name=config.publication)
-    return Begun(pairs, new, messages, slot, publication)
+    return Begun(pairs, new, messages, slot, publication, found.leaving, opening)
 
 
-def _find(config: CaptureConfig, cursor: Any, *, streamed: bool) -> tuple[Pair, ...]:
-    pairs = []
-    for table in config.tables:
-        if table.prefixes:
-            continue
-        found = find_table(cursor, table.remote_schema, table.remote_table, place=table.place)
-        pairs.append(Pair(table, found))
-        check_table(cursor, pairs[-1], streamed=streamed)
-    return tuple(pairs)
+def _is_committed(new: tuple[Pair, ...], config: CaptureConfig) -> bool:
+    """True if tables begin where the slot stands; those that came later than others of a pattern do not."""
+    return config.startup == COMMITTED and not any(pair.declared.startup == INITIAL for pair in new)
 
 
 def _publish(
@@ -167,81 +181,73 @@ def _take_up(
     """Enter tables that are new into the log, with their first rows where these are wanted."""
     if not begun.new and not begun.messages:
         return
-    if config.startup == COMMITTED:
-        assert begun.slot is not None and begun.slot.confirmed is not None
-        log.manifest.remember("start", str(begun.slot.confirmed))
-        for pair in begun.new:
-            log.put_snapshot(_logged(pair, None), [])
-        for table in begun.messages:
-            log.put_snapshot(logged_messages(table, None), [])
-        _remember(config, log, cursor)
+    if _is_committed(begun.new, config):
+        _take_up_committed(config, log, begun, cursor=cursor)
         return
-    replication = connect_replication(config.address)
-    # Undone last, after the connection that holds the slot is closed.
-    if begun.slot is None:
-        undo.append(lambda: server.drop_slot(cursor, config.slot))
-    undo.append(replication.close)
+    opening = still_good(begun.opening, log)
+    replication = opening.replication if opening else connect_replication(config.address)
     try:
-        temporary = begun.slot is not None
-        name = f"{config.slot[:57]}_first" if temporary else config.slot
-        # The server waits for the transactions that are open now.
-        progress(Report("slot", f"making replication slot {name}"))
-        position, snapshot = server.create_slot(replication, name, temporary=temporary)
+        if opening is not None:
+            position, snapshot = opening.position, opening.snapshot
+        else:
+            position, snapshot = _moment(replication, begun, config, cursor=cursor, progress=progress)
+        if begun.slot is None:
+            # Only now it is ours: one that somebody else made meanwhile is not.
+            undo += [lambda: server.drop_slot(cursor, config.slot), lambda: _forget_parts(log)]
         _remember(config, log, cursor)
-        copy = _Copy(config, log, position, progress)
-        undo.append(copy.undo)
-        copy.run(begun.new, snapshot)
-        copy.enter(begun.messages)
+        entering = Entering(log, config.address, position, progress)
+        undo.append(entering.undo)
+        entering.copy(begun.new, snapshot, _earlier(config, log, begun, cursor=cursor))
+        entering.enter(begun.messages)
     finally:
         replication.close()
     _enter(log, position)
 
 
-@dataclass
-class _Copy:
-    """The first rows of tables on their way into the log."""
+def _moment(
+    replication: Any, begun: Begun, config: CaptureConfig, *, cursor: Any, progress: Progress
+) -> tuple[int, str]:
+    """The moment of the first rows."""
+    temporary = begun.slot is not None
+    name = f"{config.slot[:57]}_first" if temporary else config.slot
+    if temporary:
+        # The server may take a moment to notice that an earlier life of ours has died.
+        held = server.wait_inactive(cursor, name, config.patience, progress)
+        if held is not None and held.active_pid is not None:
+            raise server.active_error(cursor, held)
+    # The server waits for the transactions that are open now.
+    progress(Report("slot", f"making replication slot {name}"))
+    return server.create_slot(replication, name, temporary=temporary)
 
-    config: CaptureConfig
-    log: LogWriter
-    position: int
-    progress: Progress
-    entered: list[str] = field(default_factory=list)
 
-    def run(self, pairs: tuple[Pair, ...], snapshot: str) -> None:
-        """Copy the tables. What replaces a table of the log does so only after all of them came through."""
-        known = self.log.manifest.tables()
-        later = []
-        opened = connect(self.config.address)
-        try:
-            moment = Snapshot(opened, snapshot)
-            for pair in pairs:
-                wanted = pair.declared.startup == INITIAL
-                segments = self._rows(moment, pair) if wanted else ()
-                if pair.declared.name in known:
-                    later.append((pair, segments))
-                else:
-                    self.log.put_snapshot(_logged(pair, self.position), segments)
-                    self.entered.append(pair.declared.name)
-            moment.close()
-        finally:
-            opened.close()
-        for pair, segments in later:
-            self.log.put_snapshot(_logged(pair, self.position), segments)
+def _take_up_committed(config: CaptureConfig, log: LogWriter, begun: Begun, *, cursor: Any) -> None:
+    """Tables without first rows, whose changes begin where the slot stands."""
+    assert begun.slot is not None and begun.slot.confirmed is not None
+    log.manifest.remember("start", str(begun.slot.confirmed))
+    for pair in begun.new:
+        log.put_snapshot(logged_table(pair, None), [])
+    for table in begun.messages:
+        log.put_snapshot(logged_messages(table, None), [])
+    _remember(config, log, cursor)
 
-    def enter(self, tables: tuple[CaptureTable, ...]) -> None:
-        """Take up tables that have no first rows."""
-        known = self.log.manifest.tables()
-        for table in tables:
-            self.log.put_snapshot(logged_messages(table, self.position), [])
-            self.entered += [] if table.name in known else [table.name]
 
-    def undo(self) -> None:
-        """Forget the tables that were entered."""
-        for name in self.entered:
-            self.log.forget(name)
+def _earlier(config: CaptureConfig, log: LogWriter, begun: Begun, *, cursor: Any) -> Earlier:
+    """What a capture that died in the middle of first rows has left."""
+    found = begun.publication
+    return Earlier(
+        log,
+        Log(config.address, config.slot, config.publication),
+        system=log.manifest.recall("system") or "",
+        slot=begun.slot,
+        keys={pair.declared.name: key_of(cursor, pair) for pair in begun.new},
+        unpublished=frozenset(p.declared.name for p in begun.new if found is None or not found.has(p.found)),
+    )
 
-    def _rows(self, moment: Snapshot, pair: Pair) -> tuple[Segment, ...]:
-        return moment.copy(pair, self.log, position=self.position, progress=self.progress)
+
+def _forget_parts(log: LogWriter) -> None:
+    """Forget parts of first rows that nobody goes on with."""
+    for name in {part.table for part in log.manifest.parts()}:
+        log.forget_parts(name)
 
 
 def _enter(log: LogWriter, position: int) -> None:
@@ -250,43 +256,44 @@ def _enter(log: LogWriter, position: int) -> None:
         log.append([], first=position, last=position, committed_at=None)
 
 
-def _begin_without_stream(
-    config: CaptureConfig, log: LogWriter, cursor: Any, progress: Progress
-) -> tuple[Pair, ...]:
-    pairs = _find(config, cursor, streamed=False)
+def _begin_without_stream(config: CaptureConfig, log: LogWriter, cursor: Any, progress: Progress) -> Begun:
+    lost = still_lost(config.tables, log)
+    pairs = pairs_of(cursor, config, log.manifest.tables(), lost=lost, streamed=False)
     new = new_tables(pairs, log, config.after)
+    begun = Begun(pairs, new, (), None, None)
     for pair in new:
         check_select(cursor, pair)
     if not new:
-        return pairs
-    opened = connect(config.address)
-    try:
+        return begun
+    copied: list[tuple[Pair, tuple[Segment, ...]]] = []
+    with closing(connect(config.address)) as opened:
         moment = Snapshot(opened, None)
         position = max(server.number(moment.position()), (log.last or 0) + 1)
-        copied = [(pair, moment.copy(pair, log, position=position, progress=progress)) for pair in new]
+        rows = FirstRowsOf(new, config.address, log, progress)
+        rows.read(moment, position=position, finished=lambda pair, parts: copied.append((pair, parts)))
         moment.close()
-    finally:
-        opened.close()
     for pair, segments in copied:
-        log.put_snapshot(_logged(pair, position), segments)
+        log.put_snapshot(logged_table(pair, position), segments)
     log.append([], first=position, last=position, committed_at=None)
-    _drop_removed(config, log)
-    return pairs
+    _drop_removed(begun, config, log)
+    return begun
 
 
-def _drop_removed(config: CaptureConfig, log: LogWriter) -> None:
+def _drop_removed(begun: Begun, config: CaptureConfig, log: LogWriter) -> None:
     """Forget tables that are no longer declared: if they come back, it is with a new snapshot."""
-    declared = {table.name for table in config.tables}
+    found = [*(pair.declared for pair in begun.pairs), *begun.leaving.tables]
+    # Of those without a pattern one that is lost is not looked for, and stays.
+    declared = {table.name for table in found} | {t.name for t in config.tables if not t.is_pattern}
+    declared |= left_shards(log, config.after)
     for name in [name for name in log.manifest.tables() if name not in declared]:
         log.forget(name)
+    # All that are declared are whole now.
+    _forget_parts(log)
 
 
 def _remember(config: CaptureConfig, log: LogWriter, cursor: Any) -> None:
     cursor.execute("SELECT system_identifier::text FROM pg_control_system()")
     log.manifest.remember("system", cursor.fetchone()[0])
     log.manifest.remember("slot", config.slot)
-
-
-def _logged(pair: Pair, position: int | None) -> LoggedTable:
-    origin = json.dumps([pair.found.schema, pair.found.name, pair.found.oid])
-    return LoggedTable(pair.declared.name, pair.declared.schema, origin, position)
+    # Of a slot that was given up before nobody has to hear any more.
+    log.manifest.remember(GIVEN_UP, "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headwater.errors import Place, SourceError
@@ -11,8 +13,11 @@ from headwater.log.messages import MESSAGE_SCHEMA
 from headwater.nearest import nearest_hint
 from headwater.options import revealed
 from headwater.schema import Column, Schema
+from headwater.sources.captured.asking import asked
 from headwater.sources.postgres.connect import address_of, session
-from headwater.sources.postgres.options import PostgresOptions
+from headwater.sources.postgres.matching import find_matching
+from headwater.sources.postgres.options import PostgresOptions, is_pattern
+from headwater.sources.postgres.patterns import literal
 from headwater.sources.postgres.types import ServerType, spark_type
 
 FULL, KEY, NONE = "full", "key", "none"
@@ -26,6 +31,8 @@ class ServerColumn:
     type_oid: int
     type: ServerType
     generated: bool
+    number: int = 0
+    """Its place in the table, which it keeps under another name."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,14 @@ class ServerTable:
 
     def column(self, name: str) -> ServerColumn | None:
         """The column of that name; an exact match wins over one that differs in case."""
-        exact = [c for c in self.columns if c.name == name]
-        loose = [c for c in self.columns if c.name.lower() == name.lower()]
-        return next(iter(exact + loose), None)
+        return column_named(self.columns, name)
+
+
+def column_named(columns: Sequence[ServerColumn], name: str) -> ServerColumn | None:
+    """The column of that name among some; an exact match wins over one that differs in case."""
+    exact = [c for c in columns if c.name == name]
+    loose = [c for c in columns if c.name.lower() == name.lower()]
+    return next(iter(exact + loose), None)
 
 
 def describe(options: PostgresOptions) -> Schema:
@@ -63,10 +75,18 @@ def describe(options: PostgresOptions) -> Schema:
     options = revealed(options)
     if options.messages:
         return MESSAGE_SCHEMA
-    with session(address_of(options, "headwater")) as cursor:
-        found = find_table(cursor, options.schema, options.table)
+    found = asked(_session(options), lambda cursor: _first(cursor, options))
     columns = tuple(Column(c.name, spark_type(c.type)) for c in found.columns if not c.generated)
-    return Schema(columns, found.primary_key)
+    # What tells a row of one table that matches from a row of another is no column of theirs.
+    return Schema(columns, () if is_pattern(options) else found.primary_key)
+
+
+def _first(cursor: Any, options: PostgresOptions) -> ServerTable:
+    """The table that is meant; of several that match a pattern the first one."""
+    if not is_pattern(options):
+        return find_table(cursor, literal(options.schema) or "", literal(options.table) or "")
+    found = find_matching(cursor, options.schema, options.table)[0]
+    return find_table(cursor, found.schema, found.name)
 
 
 def find_table(cursor: Any, schema: str, table: str, *, place: Place | None = None) -> ServerTable:
@@ -89,10 +109,15 @@ def find_table(cursor: Any, schema: str, table: str, *, place: Place | None = No
         table,
         kind,
         unlogged,
-        _index_keys(cursor, oid).get("primary", ()),
-        _columns(cursor, oid),
+        primary_key_of(cursor, oid),
+        columns_of(cursor, oid),
         None if estimate is None or estimate < 0 else int(estimate),
     )
+
+
+def primary_key_of(cursor: Any, oid: int) -> tuple[str, ...]:
+    """The columns of a table's primary key, by the number of the table, as it is now."""
+    return _index_keys(cursor, oid).get("primary", ())
 
 
 def identity_of(cursor: Any, table: ServerTable) -> tuple[str, Identity]:
@@ -114,11 +139,15 @@ def identity_of(cursor: Any, table: ServerTable) -> tuple[str, Identity]:
 def resolving_key(options: PostgresOptions) -> tuple[str, ...]:
     """The columns by which an old row has to be looked up; none if the server logs whole rows."""
     options = revealed(options)
-    if options.messages:
+    if options.messages or is_pattern(options):
+        # Of tables that match a pattern the key has to be declared, with what tells them apart.
         return ()
-    with session(address_of(options, "headwater")) as cursor:
-        _, identity = identity_of(cursor, find_table(cursor, options.schema, options.table))
+    _, identity = asked(_session(options), lambda cursor: identity_of(cursor, _first(cursor, options)))
     return identity.key
+
+
+def _session(options: PostgresOptions) -> Callable[[], AbstractContextManager[Any]]:
+    return partial(session, address_of(options, "headwater"))
 
 
 def types_of(cursor: Any, oids: Sequence[int]) -> dict[int, ServerType]:
@@ -140,21 +169,23 @@ def types_of(cursor: Any, oids: Sequence[int]) -> dict[int, ServerType]:
     }
 
 
-def _columns(cursor: Any, oid: int) -> tuple[ServerColumn, ...]:
+def columns_of(cursor: Any, oid: int) -> tuple[ServerColumn, ...]:
+    """The columns of a table by its number, as they are now; none if it is gone."""
     cursor.execute(
-        "SELECT attname, atttypid, atttypmod, attgenerated <> '' FROM pg_attribute"
+        "SELECT attname, atttypid, atttypmod, attgenerated <> '', attnum FROM pg_attribute"
         " WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
         (oid,),
     )
     rows = cursor.fetchall()
     types = types_of(cursor, [row[1] for row in rows])
     return tuple(
-        ServerColumn(name, kind, _modified(types[kind], modifier), generated)
-        for name, kind, modifier, generated in rows
+        ServerColumn(name, kind, modified(types[kind], modifier), generated, number)
+        for name, kind, modifier, generated, number in rows
     )
 
 
-def _modified(kind: ServerType, modifier: int) -> ServerType:
+def modified(kind: ServerType, modifier: int) -> ServerType:
+    """A type with what stands in brackets behind it."""
     return kind if modifier < 0 else ServerType(kind.name, modifier, kind.is_array)
 
 

@@ -44,8 +44,10 @@ def check_server(cursor: Any) -> None:
     if recovering:
         raise SourceError(
             "the server is a standby",
-            detail="It is in recovery, and its log belongs to its primary.",
-            hint="Set 'hostname' to the primary.",
+            detail="Nothing can be made there: neither the publication nor the messages that move the position of an idle"
+            " database.",
+            hint="Set 'hostname' to the primary. First rows alone can be read of a standby, with 'scan.startup.mode' ="
+            " 'snapshot'.",
         )
     if wal_level != "logical":
         raise SourceError(
@@ -94,6 +96,14 @@ def check_free_slots(cursor: Any, wanted: int) -> None:
 
 def check_table(cursor: Any, pair: Pair, *, streamed: bool) -> None:
     """The table can be read as declared and, if streamed, its changes can be followed."""
+    check_kind(pair, streamed=streamed)
+    _check_columns(pair)
+    if streamed:
+        _check_identity(cursor, pair)
+
+
+def check_kind(pair: Pair, *, streamed: bool) -> None:
+    """It is a table and, if streamed, one that is logged."""
     found, declared = pair.found, pair.declared
     name = f"{found.schema}.{found.name}"
     if found.kind in _KINDS:
@@ -110,14 +120,18 @@ def check_table(cursor: Any, pair: Pair, *, streamed: bool) -> None:
             hint=f"ALTER TABLE {_sql(found)} SET LOGGED;",
             place=declared.place,
         )
-    _check_columns(pair)
-    if streamed:
-        _check_identity(cursor, pair)
 
 
 def _check_columns(pair: Pair) -> None:
     found, declared = pair.found, pair.declared
-    for column in declared.schema:
+    if not declared.own:
+        raise SourceError(
+            f"table '{declared.shown}' declares no column of '{found.schema}.{found.name}'",
+            detail="All of its columns are METADATA.",
+            hint=f"Declare at least one of {', '.join(c.name for c in found.columns)}.",
+            place=declared.place,
+        )
+    for column in declared.own:
         at_server = found.column(column.name)
         if at_server is None:
             raise SourceError(
@@ -161,10 +175,10 @@ def _check_identity(cursor: Any, pair: Pair) -> None:
         _check_generated(cursor, pair)
         return
     key = ", ".join(identity.key)
-    if {k.lower() for k in identity.key} != {k.lower() for k in declared.schema.key}:
+    if {k.lower() for k in identity.key} != {k.lower() for k in declared.key}:
         has = ", ".join(declared.schema.key) or "none"
         raise SourceError(
-            f"table '{declared.name}' must be declared with the key ({key})",
+            f"table '{declared.shown}' must be declared with the key ({key})",
             detail=f"'{name}' logs only these columns of a row that changes or goes (its replica identity);"
             f" the declared key is {has}.",
             hint=f"Add PRIMARY KEY ({key}) NOT ENFORCED, or ALTER TABLE {_sql(found)} REPLICA IDENTITY FULL;",
@@ -189,7 +203,7 @@ def _check_generated(cursor: Any, pair: Pair) -> None:
 def check_select(cursor: Any, pair: Pair) -> None:
     """The role may read the first rows, all of them."""
     found, declared = pair.found, pair.declared
-    names = [c.name for d in declared.schema if (c := found.column(d.name)) is not None]
+    names = [c.name for d in declared.own if (c := found.column(d.name)) is not None]
     cursor.execute(
         "SELECT current_user::text, has_schema_privilege(%s, 'USAGE'), row_security_active(%s::oid),"
         " (SELECT bool_and(has_column_privilege(%s::oid, c, 'SELECT')) FROM unnest(%s) c)",

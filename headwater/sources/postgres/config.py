@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from headwater.errors import Place
+from headwater.log.beside import CHANGING, DATABASE_NAME, SCHEMA_NAME, TABLE_NAME, Beside
 from headwater.log.positions import Position
+from headwater.log.shards import shown_name
 from headwater.options import Secret
-from headwater.schema import Schema, schema_from_json
+from headwater.schema import Column, Schema, schema_from_json
 from headwater.sources.base import SourceContext, SourceTable
+from headwater.sources.postgres.agreed import Care, care_of, publication_name, slot_name
 from headwater.sources.postgres.connect import Address, address_of
-from headwater.sources.postgres.options import PostgresOptions, prefixes_of, publication_name, slot_name
+from headwater.sources.postgres.options import PostgresOptions, is_pattern, prefixes_of
+from headwater.sources.postgres.patterns import literal
+from headwater.sources.postgres.tls import Tls
+
+ACTIVE_SECONDS = 2.0
+ACTIVE_SECONDS_AGAIN = 60.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,70 @@ class CaptureTable:
     anew: bool = False
     prefixes: tuple[str, ...] = ()
     """For a table of an application's messages: which of them it reads. It has no table at the server."""
+    metadata: dict[str, str] = field(default_factory=dict)
+    """Columns that do not stand in the table at the server, and what each is taken from."""
+    is_pattern: bool = False
+    """True if it stands for all tables that match its names, which are not known yet."""
+    of: tuple[str, str] | None = None
+    """For one of several tables that match patterns: these patterns, of the schema and the table."""
+    oid: int = 0
+    """And its number at the server, which it keeps under another name."""
+
+    @property
+    def shown(self) -> str:
+        """Its name for messages."""
+        return shown_name(self.name)
+
+    @property
+    def shard(self) -> tuple[str, ...] | None:
+        """The columns that tell its rows from those of other tables that match; None if there are no others.
+
+        They are none if the declaration has not all of them.
+        """
+        if self.of is None:
+            return None
+        columns = {what: column for column, what in self.metadata.items()}
+        return tuple(columns[name] for name in self.apart) if set(self.apart) <= set(columns) else ()
+
+    @property
+    def is_told_apart(self) -> bool:
+        """True if its key says of which of the tables that match a row is."""
+        return bool(self.shard) and set(self.shard or ()) <= set(self.schema.key)
+
+    @property
+    def apart(self) -> list[str]:
+        """The metadata by which the tables that match are told apart."""
+        named = zip((SCHEMA_NAME, TABLE_NAME), self.of or (), strict=bool(self.of))
+        return [name for name, value in named if literal(value) is None]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The declared key as far as the log tells it of a row: without names that are the same for all rows."""
+        same = {column for column, what in self.metadata.items() if what not in CHANGING}
+        return tuple(column for column in self.schema.key if column not in same)
+
+    @property
+    def own(self) -> list[Column]:
+        """The columns that the table at the server has."""
+        return [column for column in self.schema if column.name not in self.metadata]
+
+    @property
+    def by_key(self) -> bool:
+        """True if a column differs from change to change, so that a row that goes has to be looked up."""
+        return not CHANGING.isdisjoint(self.metadata.values())
+
+    def beside(self, database: str) -> tuple[Beside, ...]:
+        """The columns that do not stand in the table at the server."""
+        same = {
+            TABLE_NAME: self.remote_table,
+            SCHEMA_NAME: self.remote_schema,
+            DATABASE_NAME: database,
+        }
+        return tuple(
+            Beside(place, key, same.get(key))
+            for place, column in enumerate(self.schema)
+            if (key := self.metadata.get(column.name)) is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -44,6 +116,7 @@ class CaptureConfig:
     slot: str
     publication: str
     tables: tuple[CaptureTable, ...]
+    care: Care = Care()
     after: int | None = None
     """The position that is durably done in the driver."""
     again: bool = False
@@ -53,6 +126,11 @@ class CaptureConfig:
     def startup(self) -> str:
         """The mode in which a table starts that is not otherwise known."""
         return self.tables[0].startup
+
+    @property
+    def patience(self) -> float:
+        """How long to wait for a slot to become free: after a crash of ours the server may still be busy with it."""
+        return ACTIVE_SECONDS_AGAIN if self.again else ACTIVE_SECONDS
 
 
 def config_of(
@@ -66,6 +144,7 @@ def config_of(
         slot=slot_name(tables, context.pipeline),
         publication=publication_name(tables, context.pipeline),
         tables=tuple(_table(table) for table in tables),
+        care=care_of(tables),
         after=None if after is None else after.value,
     )
 
@@ -77,7 +156,8 @@ def log_folder(context: SourceContext) -> Path:
 
 def to_line(config: CaptureConfig) -> str:
     """The configuration as one line."""
-    address = asdict(config.address) | {"password": config.address.password.reveal()}
+    tls = config.address.tls.settings()
+    address = asdict(config.address) | {"password": config.address.password.reveal(), "tls": tls}
     tables = [asdict(table) | {"schema": table.schema.to_json()} for table in config.tables]
     said = asdict(config) | {"address": address, "folder": str(config.folder), "tables": tables}
     return json.dumps(said)
@@ -86,7 +166,10 @@ def to_line(config: CaptureConfig) -> str:
 def from_line(line: str) -> CaptureConfig:
     """The configuration that `to_line` wrote."""
     said: dict[str, Any] = json.loads(line)
-    address = said["address"] | {"password": Secret(said["address"]["password"])}
+    tls = said["address"]["tls"]
+    if "sslpassword" in tls:
+        tls["sslpassword"] = Secret(tls["sslpassword"])
+    address = said["address"] | {"password": Secret(said["address"]["password"]), "tls": Tls(**tls)}
     tables = tuple(
         CaptureTable(
             **{
@@ -98,19 +181,29 @@ def from_line(line: str) -> CaptureConfig:
         )
         for table in said["tables"]
     )
-    fixed = {"address": Address(**address), "folder": Path(said["folder"]), "tables": tables}
+    fixed = {
+        "address": Address(**address),
+        "folder": Path(said["folder"]),
+        "tables": tables,
+        "care": Care(**said["care"]),
+    }
     return CaptureConfig(**(said | fixed))
 
 
 def _table(table: SourceTable) -> CaptureTable:
     options: PostgresOptions = table.options
+    schema, name = options.schema if options.table else "", options.table
+    if not is_pattern(options):
+        schema, name = literal(schema) or "", literal(name) or ""
     return CaptureTable(
         table.name,
         table.schema,
-        options.schema if options.table else "",
-        options.table,
+        schema,
+        name,
         options.startup,
         table.place,
         table.anew,
         prefixes_of(options),
+        dict(table.metadata),
+        bool(options.table) and is_pattern(options),
     )

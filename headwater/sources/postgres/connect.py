@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ import psycopg2.extras
 
 from headwater.errors import SourceError
 from headwater.options import Secret
-from headwater.sources.base import Unreachable
-from headwater.sources.postgres.options import PostgresOptions
+from headwater.postgres_tls import checked, complaint
+from headwater.sources.base import Lost, Unreachable
+from headwater.sources.postgres.options import PostgresOptions, tls_of
+from headwater.sources.postgres.tls import Tls
 
 # Values are read as text: whatever shapes that text is fixed here, equal for snapshot and stream.
 TEXT_SETTINGS = (
@@ -27,6 +30,12 @@ TEXT_SETTINGS = (
 # A half-open connection is noticed by both ends within a minute.
 _ALIVE = {"keepalives": 1, "keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3}
 _SERVER_ALIVE = ("tcp_keepalives_idle=20", "tcp_keepalives_interval=10", "tcp_keepalives_count=3")
+
+# First rows may take long, and whoever holds their moment has nothing to say meanwhile.
+_PATIENT = ("statement_timeout=0", "idle_in_transaction_session_timeout=0")
+
+TRANSACTION_TIMEOUT_SINCE = 170_000
+"""From this version of the server on a transaction can also be limited as such."""
 
 # The server must not ask for replies by itself: the answer would confirm more than is durable (stream.py).
 _STREAM_SETTINGS = ("wal_sender_timeout=0",)
@@ -42,6 +51,7 @@ class Address:
     user: str
     password: Secret
     application: str
+    tls: Tls = Tls()
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}/{self.database}"
@@ -50,13 +60,19 @@ class Address:
 def address_of(options: PostgresOptions, application: str) -> Address:
     """Where the table of these options is."""
     return Address(
-        options.hostname, options.port, options.database, options.username, options.password, application
+        options.hostname,
+        options.port,
+        options.database,
+        options.username,
+        options.password,
+        application,
+        tls_of(options),
     )
 
 
 def connect(address: Address) -> Any:
     """A connection for queries, in autocommit."""
-    opened = _open(address, (*TEXT_SETTINGS, *_SERVER_ALIVE, "statement_timeout=0"), None)
+    opened = _open(address, (*TEXT_SETTINGS, *_SERVER_ALIVE, *_PATIENT), None)
     opened.autocommit = True
     return opened
 
@@ -78,7 +94,7 @@ def meaning(error: psycopg2.Error) -> SourceError:
     # An error without a code is not the server's: the connection itself broke.
     broken = error.pgcode is None or str(error.pgcode)[:2] in ("08", "57")
     if broken:
-        return Unreachable(
+        return Lost(
             "the connection to postgres was lost",
             detail=" ".join(str(error).split()),
             hint="It is tried again until the server answers.",
@@ -92,11 +108,15 @@ def meaning(error: psycopg2.Error) -> SourceError:
 
 def connect_replication(address: Address) -> Any:
     """A connection that speaks the replication protocol."""
-    settings = (*TEXT_SETTINGS, *_SERVER_ALIVE, *_STREAM_SETTINGS)
-    return _open(address, settings, psycopg2.extras.LogicalReplicationConnection)
+    settings = (*TEXT_SETTINGS, *_SERVER_ALIVE, *_PATIENT, *_STREAM_SETTINGS)
+    opened = _open(address, settings, psycopg2.extras.LogicalReplicationConnection)
+    if opened.server_version >= TRANSACTION_TIMEOUT_SINCE:
+        opened.cursor().execute("SET transaction_timeout = 0")
+    return opened
 
 
 def _open(address: Address, settings: tuple[str, ...], factory: type | None) -> Any:
+    tls = checked(address.tls.settings())
     try:
         return psycopg2.connect(
             host=address.host,
@@ -111,46 +131,67 @@ def _open(address: Address, settings: tuple[str, ...], factory: type | None) -> 
             options=" ".join(f"-c {setting}" for setting in settings),
             connection_factory=factory,
             **_ALIVE,
+            **tls,
         )
     except psycopg2.OperationalError as error:
         raise refusal(address, str(error)) from error
 
 
+_SILENT = "{where} does not answer", "Check the options 'hostname' and 'port', and that the server runs."
+
+_PASSWORD = (
+    "password authentication failed|no password supplied",
+    SourceError,
+    "{where} does not accept the password of '{user}'",
+    "Check the options 'username' and 'password'.",
+)
+
+_REFUSALS = (
+    (
+        "database .*does not exist",
+        SourceError,
+        "{where} has no database '{database}'",
+        "Check the option 'database-name'.",
+    ),
+    ("role .*does not exist", SourceError, "{where} has no role '{user}'", "Check the option 'username'."),
+    (
+        r"pg_hba\.conf(?s:(?!SSL encryption).)*no encryption",
+        SourceError,
+        "{where} does not let '{user}' in without TLS",
+        "Set 'sslmode' to 'require' or more; or add a line for this host, database and role to the server's"
+        " pg_hba.conf.",
+    ),
+    (
+        r"pg_hba\.conf",
+        SourceError,
+        "{where} does not let '{user}' in",
+        "Add a line for this host, database and role to the server's pg_hba.conf.",
+    ),
+    (
+        "could not translate host name",
+        Unreachable,
+        "the host '{host}' is not known",
+        "Check the option 'hostname'.",
+    ),
+    ("server closed the connection", Lost, *_SILENT),
+    ("", Unreachable, *_SILENT),
+)
+
+_CUT = ("SSL SYSCALL error|SSL connection has been closed|unexpected eof", Lost, *_SILENT)
+"""The line broke while the two sides agreed on TLS; what was said when the library then came without it means nothing."""
+
+
 def refusal(address: Address, said: str) -> SourceError:
-    """What the text of a failed connection means."""
-    detail = " ".join(said.split())
-    where = f"postgres at {address.host}:{address.port}"
-    if "password authentication failed" in said or "no password supplied" in said:
-        return SourceError(
-            f"{where} does not accept the password of '{address.user}'",
-            detail=detail,
-            hint="Check the options 'username' and 'password'.",
-        )
-    if "database" in said and "does not exist" in said:
-        return SourceError(
-            f"{where} has no database '{address.database}'",
-            detail=detail,
-            hint="Check the option 'database-name'.",
-        )
-    if "role" in said and "does not exist" in said:
-        return SourceError(
-            f"{where} has no role '{address.user}'", detail=detail, hint="Check the option 'username'."
-        )
-    if "pg_hba.conf" in said:
-        return SourceError(
-            f"{where} does not let '{address.user}' in",
-            detail=detail,
-            hint="Add a line for this host, database and role to the server's pg_hba.conf.",
-        )
-    if "could not translate host name" in said:
-        return Unreachable(
-            f"the host '{address.host}' is not known", detail=detail, hint="Check the option 'hostname'."
-        )
-    return Unreachable(
-        f"{where} does not answer",
-        detail=detail,
-        hint="Check the options 'hostname' and 'port', and that the server runs.",
+    """What the text of a failed connection means: the first that fits."""
+    tls = [("", SourceError, "{where} " + what, hint) for what, hint in [complaint(said) or ("", "")] if what]
+    kind, message, hint = next(
+        (kind, message, hint)
+        for seen, kind, message, hint in (_CUT, _PASSWORD, *tls, *_REFUSALS)
+        if re.search(seen, said)
     )
+    where = f"postgres at {address.host}:{address.port}"
+    shown = message.format(where=where, user=address.user, database=address.database, host=address.host)
+    return kind(shown, detail=" ".join(said.split()), hint=hint)
 
 
 def quote(name: str) -> str:

@@ -1,18 +1,29 @@
-"""What a relation of the stream is among the declared tables, and whether it still fits them."""
+"""What a relation of the stream is among the declared tables, and what of these it has lost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from headwater.errors import SourceError
+from headwater.log.beside import LOST, Beside
+from headwater.log.layout import Layout
+from headwater.log.losses import Loss
 from headwater.log.manifest import LoggedTable
-from headwater.log.pending import Layout
 from headwater.log.pgoutput import Relation
 from headwater.log.text_values import can_read
-from headwater.nearest import nearest_hint
-from headwater.sources.postgres.catalog import types_of
+from headwater.sources.postgres.before import before_of
+from headwater.sources.postgres.catalog import (
+    ServerColumn,
+    column_named,
+    columns_of,
+    modified,
+    primary_key_of,
+    types_of,
+)
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address, session
+from headwater.sources.postgres.fits import Shape, losses_of
+from headwater.sources.postgres.meanwhile import Meanwhile
 from headwater.sources.postgres.messages import message_layout, reads
 from headwater.sources.postgres.types import ServerType, family
 
@@ -21,87 +32,134 @@ class Layouts:
     """Answers for each relation the stream announces; types are asked of the server once."""
 
     def __init__(
-        self, tables: Sequence[CaptureTable], logged: Mapping[str, LoggedTable], address: Address
+        self,
+        tables: Sequence[CaptureTable],
+        logged: Mapping[str, LoggedTable],
+        address: Address,
+        *,
+        lost: Sequence[Loss] = (),
+        meanwhile: Meanwhile | None = None,
     ) -> None:
+        """`lost` is what was lost before, and stays so until a table is read anew."""
+        self._meanwhile = meanwhile
         self._tables = tables
         self._logged = logged
         self._address = address
         self._types: dict[int, ServerType] = {}
+        self._told: tuple[Relation, Shape] | None = None
+        self._lost = {(loss.table, loss.column) for loss in lost}
         self._messages = [
             (table, message_layout(table, logged[table.name].snapshot)) for table in tables if table.prefixes
         ]
 
     def __call__(self, relation: Relation) -> tuple[Layout, ...]:
         """The declared tables that read this relation; none if nobody does."""
-        return tuple(
-            self._layout(table, relation)
-            for table in self._tables
-            if (table.remote_schema, table.remote_table) == (relation.schema, relation.name)
-        )
+        wanted = [table for table in self._tables if self._reads(table, relation)]
+        if not wanted:
+            return ()
+        # One message is asked for twice: whether it changes something, and when it is taken in.
+        if self._told is None or self._told[0] is not relation:
+            self._told = relation, self._shape(relation)
+        shape = self._told[1]
+        return tuple(self._layout(table, shape) for table in wanted)
+
+    def ahead(self, relation: Relation) -> tuple[Layout, ...]:
+        """The same before the commit of the transaction that tells of it; an error if only that can see all of it."""
+        if any(self._reads(table, relation) for table in self._tables):
+            oids = {column.type_oid for column in relation.columns}
+            if hidden := oids - self._ask(oids):
+                raise SourceError(
+                    f"a type of table '{relation.schema}.{relation.name}' is not known yet",
+                    detail=f"Nothing is committed of the type with the number {min(hidden)}.",
+                )
+        found, self._told = self(relation), None  # after the commit the catalog may say more
+        # What is rolled back loses nothing.
+        for loss in (loss for layout in found for loss in layout.losses):
+            raise loss.error()
+        return found
 
     def messages(self, prefix: str) -> tuple[Layout, ...]:
         """The declared tables that read an application's messages of this prefix."""
         return tuple(layout for table, layout in self._messages if reads(table.prefixes, prefix))
 
-    def _layout(self, table: CaptureTable, relation: Relation) -> Layout:
-        names = [column.name for column in relation.columns]
-        folded = [name.lower() for name in names]
-        places, families = [], []
-        for column in table.schema:
-            if column.name not in names and column.name.lower() not in folded:
-                raise _vanished(table, column.name, names)
-            exact = column.name in names
-            at = names.index(column.name) if exact else folded.index(column.name.lower())
-            kind = family(self._type(relation.columns[at].type_oid))
-            if not can_read(kind, column.type):
-                raise _retyped(table, column.name, column.type, self._type(relation.columns[at].type_oid))
-            places.append(at)
+    def _layout(self, table: CaptureTable, shape: Shape) -> Layout:
+        logged, columns = self._logged[table.name], shape.columns
+        found = losses_of(table, shape, before_of(logged))
+        losses = tuple(loss for loss in found if (table.name, loss.column) not in self._lost)
+        gone = (table.name, None) in self._lost or any(loss.column is None for loss in found)
+        places, families, missing = [], [], []
+        for place, column in enumerate(table.schema):
+            if column.name in table.metadata:
+                continue
+            at = None if gone else column_named(columns, column.name)
+            kind = "" if at is None else family(at.type)
+            if at is None or not can_read(kind, column.type):
+                missing.append(Beside(place, LOST))
+                continue
+            places.append(columns.index(at))
             families.append(kind)
-        _check_identity(table, relation)
-        snapshot = self._logged[table.name].snapshot
-        return Layout(table.name, table.schema, tuple(places), tuple(families), snapshot, table.place)
-
-    def _type(self, oid: int) -> ServerType:
-        if oid not in self._types:
-            with session(self._address) as cursor:
-                found = types_of(cursor, [oid])
-            # A type that was dropped since is read as text.
-            self._types[oid] = found.get(oid, ServerType("unknown"))
-        return self._types[oid]
-
-    def know(self, types: Mapping[int, ServerType]) -> None:
-        """Take over what is known of types already."""
-        self._types.update(types)
-
-
-def _check_identity(table: CaptureTable, relation: Relation) -> None:
-    key = [column.name for column in relation.columns if column.is_key]
-    if relation.identity == "f" or not key:
-        return
-    if {name.lower() for name in key} != {name.lower() for name in table.schema.key}:
-        raise SourceError(
-            f"the replica identity of table '{table.name}' has changed",
-            detail=f"The server now logs only ({', '.join(key)}) of a row that changes or goes; the declared"
-            f" key is ({', '.join(table.schema.key) or 'none'}).",
-            hint="ALTER TABLE ... REPLICA IDENTITY FULL at the server, or declare that key, then start anew.",
-            place=table.place,
+        beside = sorted((*table.beside(self._address.database), *missing), key=lambda one: one.place)
+        return Layout(
+            table.name,
+            table.schema,
+            tuple(places),
+            tuple(families),
+            logged.snapshot,
+            table.place,
+            tuple(beside),
+            table.by_key,
+            table.shard,
+            () if (table.name, None) in self._lost else losses,
+            gone,
         )
 
+    def _shape(self, relation: Relation) -> Shape:
+        """What a relation is like; what the stream does not tell is as it is in the catalog now.
 
-def _vanished(table: CaptureTable, column: str, names: Sequence[str]) -> SourceError:
-    return SourceError(
-        f"column '{column}' of table '{table.name}' is gone",
-        detail=f"'{table.remote_schema}.{table.remote_table}' now has the columns {', '.join(names)}.",
-        hint="Remove it from the declaration, or add it again at the server."
-        f" {nearest_hint(column, names, 'columns')}",
-        place=table.place,
-    )
+        So something may be seen to be lost by a change that comes only later in the stream. It is lost then, too.
+        """
+        kinds = [modified(self._type(column.type_oid), column.modifier) for column in relation.columns]
+        with session(self._address) as cursor:
+            primary = primary_key_of(cursor, relation.id)
+            numbers = {column.name: column.number for column in columns_of(cursor, relation.id)}
+        columns = tuple(
+            ServerColumn(column.name, column.type_oid, kind, False, numbers.get(column.name, 0))
+            for column, kind in zip(relation.columns, kinds, strict=True)
+        )
+        key = tuple(column.name for column in relation.columns if column.is_key)
+        logged = None if relation.identity == "f" else key
+        name = f"{relation.schema}.{relation.name}"
+        return Shape(relation.id, name, columns, logged, primary, is_there=bool(numbers))
 
+    def _reads(self, table: CaptureTable, relation: Relation) -> bool:
+        """True if a relation has the name of a table, or is the one that was read under it."""
+        if table.prefixes:
+            return False
+        if table.oid:
+            # The log may tell of a shard under a name that it had, or got; who looks at the catalog complains of that.
+            return table.oid == relation.id
+        is_same = before_of(self._logged[table.name]).oid == relation.id
+        return is_same or (table.remote_schema, table.remote_table) == (relation.schema, relation.name)
 
-def _retyped(table: CaptureTable, column: str, declared: str, found: ServerType) -> SourceError:
-    return SourceError(
-        f"column '{column}' of table '{table.name}' can no longer be read as {declared}",
-        detail=f"At the server its type is now {found.name}{'[]' if found.is_array else ''}.",
-        hint="Declare it with a type that fits, or change it back at the server.",
-        place=table.place,
-    )
+    def _type(self, oid: int) -> ServerType:
+        # A type that was dropped since is read as text.
+        return self._types[oid] if self._ask({oid}) else self._types.setdefault(oid, ServerType("unknown"))
+
+    def _ask(self, oids: set[int]) -> set[int]:
+        """Those of the types that are known, after the server was asked for them."""
+        if unknown := sorted(oids - set(self._types)):
+            with session(self._address) as cursor:
+                self._types.update(types_of(cursor, unknown))
+        return oids & set(self._types)
+
+    def lost_by(self, position: int) -> tuple[Loss, ...]:
+        """What the catalog told before a row did, once the stream has come to where that was."""
+        meanwhile = self._meanwhile
+        if meanwhile is None or position < meanwhile.position:
+            return ()
+        self._meanwhile = None
+        return meanwhile.losses
+
+    def lose(self, losses: Sequence[Loss]) -> None:
+        """These are known now: who reads them has heard of it."""
+        self._lost |= {(loss.table, loss.column) for loss in losses}

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from headwater.errors import SourceError
+from headwater.log.layout import Layout
 from headwater.log.manifest import LoggedTable
 from headwater.log.messages import MESSAGE_SCHEMA, message_family, message_place
-from headwater.log.pending import Layout
 from headwater.log.store import LogWriter
 from headwater.log.text_values import can_read
 from headwater.nearest import nearest_hint
@@ -24,6 +24,13 @@ def check_messages(tables: Sequence[SourceTable]) -> None:
     for table in tables:
         if not table.options.messages:
             continue
+        if table.metadata:
+            raise SourceError(
+                f"messages have no metadata '{next(iter(table.metadata.values()))}'",
+                detail=f"Table '{table.name}' reads messages. Their columns are {', '.join(MESSAGE_SCHEMA.names)}.",
+                hint="Declare these without METADATA.",
+                place=table.place,
+            )
         for column in table.schema:
             _check_column(table, column)
         if table.schema.key and "lsn" not in [name.lower() for name in table.schema.key]:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headwater.errors import OptionError
-from headwater.options import Secret, option, revealed
-from headwater.sources.base import SourceTable
+from headwater.options import Duration, Secret, Size, option, revealed
+from headwater.postgres_tls import MODES
+from headwater.sources.postgres.patterns import check_pattern, literal
+from headwater.sources.postgres.tls import NAMES, THEIRS, Tls, with_debezium
 
 INITIAL, LATEST, COMMITTED, SNAPSHOT = "initial", "latest-offset", "committed-offset", "snapshot"
 
 OWN_PREFIX = "headwater"
 """The prefix of our own messages, which move the position of a database in which nothing happens."""
+
+WARN, DROP_SLOT = "warn", "drop-slot"
+
+_HEARTBEAT = "heartbeat.interval.ms"
 
 _SLOT = re.compile(r"[a-z0-9_]{1,63}")
 
@@ -26,8 +31,10 @@ _IGNORED = {
     "publication.autocreate.mode": ("filtered",),
     "slot.drop.on.stop": ("false",),
     "decimal.handling.mode": (),
-    "heartbeat.interval.ms": (),
 }
+
+_MEANT = ("slot.name", "publication.name", _HEARTBEAT, *(THEIRS + name for name in NAMES))
+"""Options of Debezium that do something here."""
 
 _INSTEAD = {
     ("snapshot.mode", "never"): "'scan.startup.mode' = 'latest-offset'",
@@ -44,7 +51,12 @@ class PostgresOptions:
     username: str = option("username", "the role to connect as; it needs REPLICATION and SELECT")
     password: Secret = option("password", "the password of the role")
     database: str = option("database-name", "the database")
-    table: str = option("table-name", "the table; it or messages.prefix is needed", default="")
+    table: str = option(
+        "table-name",
+        "the table, or a pattern: the rows of all tables that match are rows of this one; it or messages.prefix is"
+        " needed",
+        default="",
+    )
     messages: str = option(
         "messages.prefix",
         "instead of a table: the prefixes of the application's messages (pg_logical_emit_message) that are its"
@@ -52,7 +64,7 @@ class PostgresOptions:
         default="",
     )
     port: int = option("port", "the port the server listens on", default=5432)
-    schema: str = option("schema-name", "the schema the table stands in", default="public")
+    schema: str = option("schema-name", "the schema the table stands in, or a pattern", default="public")
     slot: str = option(
         "slot.name",
         "the replication slot; without it a stable name is made from the pipeline's name and the database",
@@ -71,14 +83,51 @@ class PostgresOptions:
         default=INITIAL,
         choices=(INITIAL, LATEST, COMMITTED, SNAPSHOT),
     )
+    heartbeat: Duration | None = option(
+        "heartbeat.interval.ms",
+        "how often a message of our own moves the position of a database in which nothing else happens; without it,"
+        " or with 0, only when the server's log has grown by a megabyte",
+        default=None,
+    )
+    retained_max: Size | None = option(
+        "wal.retained.max",
+        "how much of its log the server may keep for the slot, as 10gb; without it there is no limit",
+        default=None,
+    )
+    retained_action: str = option(
+        "wal.retained.action",
+        "what to do when it keeps more: warn, which is the default, or drop-slot: give up the slot, so that the"
+        " server lives, and stop",
+        default="",
+        choices=(WARN, DROP_SLOT),
+    )
+    sslmode: str = option(
+        "sslmode",
+        "disable, allow, prefer, require, verify-ca or verify-full: whether the connection is encrypted, and how the"
+        " server is checked; without it it is encrypted if the server can (prefer)",
+        default="",
+        choices=MODES,
+    )
+    sslrootcert: str = option(
+        "sslrootcert",
+        "a PEM file of the authorities that may have signed the server's certificate",
+        default="",
+    )
+    sslcert: str = option("sslcert", "a PEM file with the certificate that the server is shown", default="")
+    sslkey: str = option("sslkey", "the file with its private key, readable by nobody else", default="")
+    sslpassword: Secret = option("sslpassword", "the password of that file", default=Secret())
     debezium: dict[str, str] = option(
         "debezium.", "options of Debezium that have a meaning here; others are refused by name", prefix=True
     )
 
     def __post_init__(self) -> None:
         _check_what(self)
+        check_pattern("schema-name", self.schema)
+        check_pattern("table-name", self.table)
         for name, value in self.debezium.items():
             _check_debezium(name, value)
+        heartbeat_of(self)
+        tls_of(self)
         if not 0 < self.port < 65536:
             raise OptionError(
                 f"option 'port' does not take the value '{self.port}'", detail="It takes 1 to 65535."
@@ -137,8 +186,33 @@ def prefixes_of(options: PostgresOptions) -> tuple[str, ...]:
     return tuple(part.strip() for part in plain.split(",") if part.strip())
 
 
+def heartbeat_of(options: PostgresOptions) -> float:
+    """How many seconds pass between messages of our own; 0 if that is not said."""
+    own, given = options.heartbeat, options.debezium.get(_HEARTBEAT)
+    try:
+        theirs = None if given is None else Duration.of(given)
+    except ValueError:
+        raise OptionError(
+            f"option 'debezium.{_HEARTBEAT}' does not take the value '{given}'",
+            detail="It takes a number of milliseconds.",
+        ) from None
+    if own is not None and theirs is not None and own != theirs:
+        raise OptionError(
+            f"options '{_HEARTBEAT}' and 'debezium.{_HEARTBEAT}' contradict each other",
+            detail=f"They are {own:g} and {theirs:g} seconds.",
+            hint=f"Keep '{_HEARTBEAT}'.",
+        )
+    return float(own or theirs or 0.0)
+
+
+def tls_of(options: PostgresOptions) -> Tls:
+    """How the connections of a table are encrypted."""
+    own = Tls(options.sslmode, options.sslrootcert, options.sslcert, options.sslkey, options.sslpassword)
+    return with_debezium(own, options.debezium)
+
+
 def _check_debezium(name: str, value: str) -> None:
-    if name in ("slot.name", "publication.name"):
+    if name in _MEANT:
         return
     if (name, value) in _INSTEAD:
         raise OptionError(
@@ -146,7 +220,7 @@ def _check_debezium(name: str, value: str) -> None:
             hint=f"Write {_INSTEAD[name, value]} instead.",
         )
     if name not in _IGNORED:
-        known = ", ".join(f"debezium.{n}" for n in ("slot.name", "publication.name", *_IGNORED))
+        known = ", ".join(f"debezium.{n}" for n in (*_MEANT, *_IGNORED))
         raise OptionError(
             f"option 'debezium.{name}' has no meaning here",
             detail=f"Headwater reads the log itself, without Debezium. It understands {known}.",
@@ -174,66 +248,10 @@ def origin(options: PostgresOptions) -> str:
     plain = revealed(options)
     if plain.messages:
         return json.dumps([None, *prefixes_of(plain)])
-    return json.dumps([plain.schema, plain.table])
+    # A name that is a pattern now may have been read as a name before.
+    return json.dumps([plain.schema, plain.table, *(["pattern"] if is_pattern(plain) else [])])
 
 
-def slot_name(tables: Sequence[SourceTable], pipeline: str) -> str:
-    """The one slot of all tables of a database: the one they name, or one made from the pipeline's name.
-
-    >>> slot_name(tables, "claims")
-    'headwater_claims_5ab1d9e0'
-    """
-    named = _only(tables, "slot.name", lambda o: o.slot or o.debezium.get("slot.name", ""))
-    if named:
-        return named
-    options: PostgresOptions = tables[0].options
-    mark = hashlib.sha256(f"{pipeline}\0{group(options)}".encode()).hexdigest()[:8]
-    readable = re.sub("[^a-z0-9_]", "_", pipeline.lower())[: 63 - len("headwater__") - len(mark)]
-    return f"headwater_{readable}_{mark}"
-
-
-def publication_name(tables: Sequence[SourceTable], pipeline: str) -> str:
-    """The one publication of all tables of a database; called like the slot unless they say otherwise."""
-    named = _only(tables, "debezium.publication.name", lambda o: o.debezium.get("publication.name", ""))
-    return named or slot_name(tables, pipeline)
-
-
-def check_group(tables: Sequence[SourceTable]) -> None:
-    """Tables that share a slot must agree on who reads it and from where."""
-    _only(tables, "username", lambda o: o.username)
-    passwords = {table.options.password.reveal() for table in tables}
-    if len(passwords) > 1:
-        raise OptionError(
-            "tables of one database have different passwords",
-            detail=f"They are {_names(tables)}; one connection reads them all.",
-            hint="Give them the same 'password'.",
-            place=tables[-1].place,
-        )
-    modes = {table.options.startup for table in tables}
-    if len(modes) > 1 and modes & {COMMITTED, SNAPSHOT}:
-        raise OptionError(
-            "tables of one database start in different ways",
-            detail=f"'scan.startup.mode' is {', '.join(sorted(modes))} among {_names(tables)}; they share one"
-            " slot, so committed-offset and snapshot are for all of them or for none.",
-            hint="Give them the same 'scan.startup.mode'.",
-            place=tables[-1].place,
-        )
-
-
-def _only(tables: Sequence[SourceTable], name: str, value: Callable[[PostgresOptions], str]) -> str:
-    """The value all tables agree on; a table that does not say goes with the others."""
-    found = {value(table.options): table for table in tables if value(table.options)}
-    if len(found) > 1:
-        last = list(found.values())[-1]
-        raise OptionError(
-            f"tables of one database have different values of '{name}'",
-            detail=", ".join(f"table '{table.name}' has '{text}'" for text, table in found.items())
-            + "; they share one slot, so that one position is true for all of them.",
-            hint=f"Give them the same '{name}', or none.",
-            place=last.place,
-        )
-    return next(iter(found), "")
-
-
-def _names(tables: Sequence[SourceTable]) -> str:
-    return ", ".join(f"'{table.name}'" for table in tables)
+def is_pattern(options: PostgresOptions) -> bool:
+    """True if several tables may be meant."""
+    return literal(options.schema) is None or literal(options.table) is None

@@ -16,6 +16,9 @@ from headwater.sources.postgres.server import Slot, active_error, number
 
 ANEW = "Remove the state and the slot with 'headwater drop', then start anew: the tables are read again."
 
+GIVEN_UP = "gave up the slot"
+"""Under this the manifest remembers why the slot is gone, if it was us who dropped it."""
+
 
 def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, cursor: Any) -> None:
     """The slot is there, is free, and has not moved past what is durable with us."""
@@ -29,14 +32,9 @@ def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, curs
             hint=f"Set 'slot.name' = '{used}', or start anew. {ANEW}",
         )
     if slot is None:
-        _check_absent(config, durable)
+        _check_absent(config, durable, log.manifest.recall(GIVEN_UP))
         return
-    if slot.plugin != "pgoutput" or slot.database != config.address.database:
-        raise SourceError(
-            f"replication slot '{slot.name}' is of another kind",
-            detail=f"It is for plugin '{slot.plugin}' and database '{slot.database}'.",
-            hint="Give this pipeline another 'slot.name'.",
-        )
+    _check_kind(config, slot)
     if slot.active_pid is not None:
         raise active_error(cursor, slot)
     if slot.lost:
@@ -51,6 +49,23 @@ def check_slot(config: CaptureConfig, log: LogWriter, slot: Slot | None, *, curs
             detail=f"The slot stands at {_lsn(slot.confirmed)}, the state at {_lsn(durable)}: the server will"
             " not send what lies between.",
             hint=ANEW,
+        )
+
+
+def _check_kind(config: CaptureConfig, slot: Slot) -> None:
+    """The slot tells what we read, and only what is committed."""
+    if slot.plugin != "pgoutput" or slot.database != config.address.database:
+        raise SourceError(
+            f"replication slot '{slot.name}' is of another kind",
+            detail=f"It is for plugin '{slot.plugin}' and database '{slot.database}'.",
+            hint="Give this pipeline another 'slot.name'.",
+        )
+    if slot.two_phase:
+        raise SourceError(
+            f"replication slot '{slot.name}' tells of prepared transactions before they are committed",
+            detail="It was made with two_phase. A view must not show what may still be rolled back, and the server does"
+            " not tell again at the commit what was in the transaction.",
+            hint="Give this pipeline another 'slot.name', or make the slot anew without two_phase.",
         )
 
 
@@ -108,11 +123,12 @@ def _check_same_server(log: LogWriter, durable: int | None, cursor: Any) -> None
         )
 
 
-def _check_absent(config: CaptureConfig, durable: int | None) -> None:
+def _check_absent(config: CaptureConfig, durable: int | None, given_up: str | None) -> None:
     if durable is not None:
+        why = f" It was dropped by the limit on what the server keeps: {given_up}" if given_up else ""
         raise SourceError(
             f"replication slot '{config.slot}' is gone",
-            detail=f"The state stands at {_lsn(durable)}; what was committed since cannot be read any more.",
+            detail=f"The state stands at {_lsn(durable)}; what was committed since cannot be read any more.{why}",
             hint=ANEW,
         )
     if config.startup == COMMITTED:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from psycopg2 import sql
 
 from headwater.errors import SourceError
+from headwater.sources.base import Report
 from headwater.sources.postgres.catalog import ServerTable
 from headwater.sources.postgres.connect import Address, session
 from headwater.sources.postgres.options import OWN_PREFIX
 
-EMIT = "SELECT pg_logical_emit_message(true, %s, '')"
+EMIT = "SELECT pg_logical_emit_message(true, %s, %s)"
 """A transaction that changes nothing: it moves the position of a database in which nothing happens."""
+
+
+TOLD_SECONDS = 1.0
+"""Whoever waits longer for a slot says for whom."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class Slot:
     confirmed: int | None
     active_pid: int | None
     lost: bool
+    two_phase: bool = False
+    """True if what is prepared is sent before anybody knows whether it will be committed."""
 
 
 @dataclass(frozen=True)
@@ -57,40 +64,59 @@ def number(lsn: str) -> int:
 def find_slot(cursor: Any, name: str) -> Slot | None:
     """The slot of that name, in whichever database."""
     cursor.execute(
-        "SELECT slot_name, plugin, database, confirmed_flush_lsn::text, active_pid, wal_status = 'lost'"
-        " FROM pg_replication_slots WHERE slot_name = %s",
+        "SELECT slot_name, plugin, database, confirmed_flush_lsn::text, active_pid, wal_status = 'lost',"
+        " two_phase FROM pg_replication_slots WHERE slot_name = %s",
         (name,),
     )
     row = cursor.fetchone()
     if row is None:
         return None
-    slot, plugin, database, confirmed, active, lost = row
-    return Slot(slot, plugin, database, number(confirmed) if confirmed else None, active, bool(lost))
+    slot, plugin, database, confirmed, active, lost, two_phase = row
+    place = number(confirmed) if confirmed else None
+    return Slot(slot, plugin, database, place, active, bool(lost), two_phase)
 
 
-def wait_inactive(cursor: Any, name: str, seconds: float) -> Slot | None:
+def wait_inactive(
+    cursor: Any, name: str, seconds: float, tell: Callable[[Report], None] = lambda report: None
+) -> Slot | None:
     """The slot once nobody reads it: the server may take a moment to notice that a reader died."""
-    deadline = time.monotonic() + seconds
+    begun, told = time.monotonic(), False
     while True:
         slot = find_slot(cursor, name)
-        if slot is None or slot.active_pid is None or time.monotonic() > deadline:
+        waited = time.monotonic() - begun
+        if slot is None or slot.active_pid is None or waited > seconds:
+            if told and (slot is None or slot.active_pid is None):
+                tell(Report("waiting", f"replication slot '{name}' is free; going on"))
             return slot
+        if waited > TOLD_SECONDS and not told:
+            told = True
+            by_whom = f"replication slot '{name}' is in use: {_reader(cursor, slot)}"
+            tell(Report("waiting", f"{by_whom}; going on when it is free"))
         time.sleep(0.1)
 
 
 def active_error(cursor: Any, slot: Slot) -> SourceError:
     """Two want one slot."""
+    return SourceError(
+        f"replication slot '{slot.name}' is in use",
+        detail=f"{_reader(cursor, slot)}.",
+        hint="Two pipelines want one slot: stop the other one, or give this one a 'slot.name' of its own.",
+    )
+
+
+def _reader(cursor: Any, slot: Slot) -> str:
+    """Who reads a slot: `'headwater shop' of role 'reader' from 10.0.0.7 reads it (server process 4711)`."""
     cursor.execute(
-        "SELECT application_name, coalesce(client_addr::text, 'the same machine')"
+        # What a role may not see of the others' connections is NULL; a socket of the machine has the port -1.
+        "SELECT coalesce(application_name, ''), coalesce(usename, 'unknown'), CASE"
+        " WHEN client_addr IS NOT NULL THEN host(client_addr)"
+        " WHEN client_port = -1 THEN 'the same machine' ELSE 'an address that is not shown' END"
         " FROM pg_stat_activity WHERE pid = %s",
         (slot.active_pid,),
     )
-    who, where = cursor.fetchone() or ("unknown", "unknown")
-    return SourceError(
-        f"replication slot '{slot.name}' is in use",
-        detail=f"'{who}' from {where} reads it (server process {slot.active_pid}).",
-        hint="Two pipelines want one slot: stop the other one, or give this one a 'slot.name' of its own.",
-    )
+    who, role, where = cursor.fetchone() or ("", "unknown", "an address that is not known")
+    named = f"'{who}'" if who else "a program without a name"
+    return f"{named} of role '{role}' from {where} reads it (server process {slot.active_pid})"
 
 
 def create_slot(replication: Any, name: str, *, temporary: bool) -> tuple[int, str]:
@@ -180,11 +206,11 @@ def drop_publication(cursor: Any, name: str) -> None:
     cursor.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(name)))
 
 
-def emit(address: Address) -> int:
+def emit(address: Address, content: str = "") -> int:
     """Commit a transaction that changes nothing; a position before its end."""
     with session(address) as cursor:
-        cursor.execute("SET synchronous_commit = on")
-        cursor.execute(EMIT, (OWN_PREFIX,))
+        cursor.execute("SET synchronous_commit = local")
+        cursor.execute(EMIT, (OWN_PREFIX, content))
         return number(cursor.fetchone()[0])
 
 

@@ -11,15 +11,18 @@ from headwater.log.positions import Position
 from headwater.log.store import LogReader
 from headwater.options import revealed
 from headwater.sources.base import SourceContext, SourceTable, SourceType
+from headwater.sources.captured.asking import answered
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.captured.supervisor import Launch
 from headwater.sources.postgres import server
+from headwater.sources.postgres.agreed import check_group
 from headwater.sources.postgres.begin import MADE_PUBLICATION
 from headwater.sources.postgres.catalog import describe, resolving_key
 from headwater.sources.postgres.config import CaptureConfig, config_of, log_folder, to_line
 from headwater.sources.postgres.connect import session
 from headwater.sources.postgres.messages import check_messages
-from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, check_group, group, origin
+from headwater.sources.postgres.metadata import METADATA
+from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, group, origin
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class _Postgres:
         )
 
     def now(self, log: LogReader) -> Position:
-        return Position(server.emit(self.config.address), "lsn")
+        return Position(answered(lambda: server.emit(self.config.address)), "lsn")
 
 
 def open_source(tables: Sequence[SourceTable], context: SourceContext) -> CapturedSource:
@@ -90,4 +93,5 @@ POSTGRES = SourceType(
     origin=origin,
     resolving_key=resolving_key,
     append_only=lambda options: bool(options.messages),
+    metadata=METADATA,
 )

@@ -64,18 +64,64 @@ def family(kind: ServerType) -> str:
     return "other" if kind.name in _ODD_ARRAYS else ARRAY_OF + scalar
 
 
+_INTS = ("int2", "int4", "int8")
+_SAME_TEXT = ("varchar", "text")
+_PRECISE = ("timestamp", "timestamptz", "time", "timetz", "interval")
+
+
+def keeps_values(before: ServerType, now: ServerType, *, as_text: bool) -> bool:
+    """True if a column that changes its type from one to the other keeps every value; `as_text` also as it is written.
+
+    >>> keeps_values(ServerType("int4"), ServerType("int8"), as_text=True)
+    True
+    """
+    if before == now:
+        return True
+    if before.is_array != now.is_array:
+        return False
+    names = before.name, now.name
+    if names[0] in _INTS and names[1] in _INTS:
+        # What does not fit into a narrower one makes the server refuse the change.
+        return True
+    if names[1] == "numeric" and names[0] in (*_INTS, "numeric"):
+        if now.modifier < 0:
+            return True
+        if before.name == "numeric" and before.modifier < 0:
+            return False
+        scale = _digits(before)[1] if before.name == "numeric" else 0
+        return not as_text and _digits(now)[1] >= scale
+    if all(name in _SAME_TEXT for name in names):
+        return now.modifier < 0 or 0 <= before.modifier <= now.modifier
+    is_finer = now.modifier < 0 or 0 <= before.modifier <= now.modifier
+    return before.name == now.name and before.name in _PRECISE and is_finer
+
+
+def shown_type(kind: ServerType) -> str:
+    """A type as it is named in an error: `numeric(10,2)`, `int4[]`."""
+    size = ""
+    if kind.modifier >= 0 and kind.name == "numeric":
+        size = "({},{})".format(*_digits(kind))
+    elif kind.modifier >= 0 and kind.name in ("varchar", "bpchar"):
+        size = f"({kind.modifier - 4})"
+    return f"{kind.name}{size}{'[]' if kind.is_array else ''}"
+
+
+def _digits(kind: ServerType) -> tuple[int, int]:
+    """Precision and scale of a numeric that has them."""
+    # Four bytes are added to the modifier; the scale is a signed number of eleven bits.
+    return (kind.modifier - 4) >> 16 & 0xFFFF, ((kind.modifier - 4 & 0x7FF) ^ 1024) - 1024
+
+
 def _scalar(kind: ServerType) -> str:
     if kind.name == "numeric":
-        return _decimal(kind.modifier)
+        return _decimal(kind)
     return _SPARK.get(kind.name, "string")
 
 
-def _decimal(modifier: int) -> str:
-    if modifier < 0:
+def _decimal(kind: ServerType) -> str:
+    if kind.modifier < 0:
         return f"decimal({MAX_PRECISION},18)"
-    # Four bytes are added to the modifier; the scale is a signed number of eleven bits.
-    precision = (modifier - 4) >> 16 & 0xFFFF
-    scale = ((modifier - 4 & 0x7FF) ^ 1024) - 1024
+    precision, scale = _digits(kind)
     digits, fraction = max(precision - min(scale, 0), scale), max(scale, 0)
     if digits > MAX_PRECISION:
         return f"decimal({MAX_PRECISION},18)"

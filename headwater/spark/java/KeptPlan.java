@@ -21,6 +21,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeMap$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.plans.logical.Statistics;
+import org.apache.spark.sql.catalyst.plans.physical.Distribution;
 import org.apache.spark.sql.catalyst.plans.physical.SinglePartition$;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
 import org.apache.spark.sql.classic.Dataset;
@@ -65,6 +66,9 @@ public final class KeptPlan {
 
     /** So many rows are written in one piece. */
     private static final long BATCH_ROWS = 10000L;
+
+    /** Whether a union of branches that are partitioned alike is partitioned like them. */
+    private static final String UNION_KEEPS = "spark.sql.unionOutputPartitioning";
 
     /** The last number of a task; far below zero, where none of Spark's own are. */
     private static final AtomicLong TASKS = new AtomicLong(-1L << 32);
@@ -116,16 +120,36 @@ public final class KeptPlan {
             frame = (Dataset) frame.toDF(seq(names));
         }
         this.result = frame.schema();
-        this.plan = (SparkPlan) frame.queryExecution().executedPlan().transformUp(new Gather());
+        this.plan = (SparkPlan) planned(frame).transformUp(new Gather());
         return this.plan.subqueriesAll().isEmpty() && look(this.plan);
     }
 
-    /** See what a plan is made of: it can be kept if its rows come from our leaves, or stand in its text. */
+    /**
+     * Spark's plan, with a shuffle above every union that needs one. A union of branches that are partitioned alike
+     * needs none, but whether they are is asked again when it runs, and then what gathers rows is no longer a shuffle.
+     */
+    private SparkPlan planned(Dataset frame) {
+        this.session.conf().set(UNION_KEEPS, "false");
+        try {
+            return frame.queryExecution().executedPlan();
+        } finally {
+            this.session.conf().unset(UNION_KEEPS);
+        }
+    }
+
+    /** See what a plan is made of: its rows come from our leaves, or stand in its text, and lie where they must. */
     private boolean look(SparkPlan node) {
         if (node.getClass().getName().contains(".execution.python.")) {
             this.isOneTask = false;
         }
         List below = CollectionConverters.asJava(node.children());
+        List wanted = CollectionConverters.asJava(node.requiredChildDistribution());
+        for (int child = 0; child < below.size(); child++) {
+            Distribution each = (Distribution) wanted.get(child);
+            if (!((SparkPlan) below.get(child)).outputPartitioning().satisfies(each)) {
+                return false;
+            }
+        }
         if (node instanceof LocalTableScanExec) {
             this.hasConstants = true;
             return true;

@@ -11,7 +11,7 @@ from typing import Any
 import pymysql
 
 from headwater.errors import AwayError, SinkError
-from headwater.jdbc_url import Address, connect_hint, tls_of
+from headwater.jdbc_url import MYSQL, Address, connect_hint, tls_of
 from headwater.options import Secret
 from headwater.sinks.base import SinkTable
 from headwater.sinks.jdbc.options import hidden, secrets_of
@@ -187,7 +187,7 @@ def unreachable(session: Session, error: Exception, table: SinkTable) -> SinkErr
     return kind(
         session.hide(f"cannot connect to MySQL at {where.host}:{where.port}, database '{where.database}'"),
         detail=f"{said}.",
-        hint=connect_hint(said),
+        hint=connect_hint(said, MYSQL),
         place=table.place,
     )
 

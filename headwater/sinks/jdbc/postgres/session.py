@@ -14,6 +14,7 @@ import psycopg2.extensions
 from headwater.errors import AwayError, SinkError
 from headwater.jdbc_url import Address, connect_hint
 from headwater.options import Secret
+from headwater.postgres_tls import checked
 from headwater.sinks.base import SinkTable
 from headwater.sinks.jdbc.options import hidden, secrets_of
 
@@ -33,7 +34,7 @@ AWAY = {
 }
 """Errors that pass when the server is back; so does what begins with 08, a connection that failed."""
 
-_ANSWERED = re.compile(r"\bFATAL:|no password supplied|SSL|certificate|invalid")
+_ANSWERED = re.compile(r"\bFATAL:|no password supplied|SSL|certificate|private key|sslmode|invalid")
 _FOR_NOW = re.compile(
     r"starting up|shutting down|recovery mode|not (yet )?accepting connections|too many (clients|connections)"
     r"|connection slots are reserved|terminating connection|SYSCALL error|SSL connection has been closed"
@@ -109,7 +110,7 @@ class Session:
                 dbname=where.database,
                 user=where.user or getpass.getuser(),
                 password=self._password.reveal() if self._password else None,
-                **(settings | dict(where.settings)),
+                **(settings | checked(dict(where.settings))),
             )
             try:
                 self._prepare(connection)

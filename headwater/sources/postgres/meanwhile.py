@@ -1,0 +1,78 @@
+"""What was done to tables that are in the log already, while nobody read it: the catalog tells before a row does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.errors import SourceError
+from headwater.log.losses import Loss
+from headwater.log.store import LogWriter
+from headwater.sources.postgres.before import before_of
+from headwater.sources.postgres.catalog import KEY, ServerTable, identity_of
+from headwater.sources.postgres.checks import Pair
+from headwater.sources.postgres.config import CaptureTable
+from headwater.sources.postgres.connect import Address, session
+from headwater.sources.postgres.entered import is_of, matched
+from headwater.sources.postgres.fits import Shape, losses_of
+from headwater.sources.postgres.metadata import check_metadata
+from headwater.sources.postgres.server import number
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """What is lost as of a position; changes that stand before it in the log may still be whole."""
+
+    position: int
+    losses: tuple[Loss, ...]
+
+
+def lost_meanwhile(address: Address, log: LogWriter, pairs: Sequence[Pair]) -> Meanwhile:
+    """What the tables have lost of what was read of them."""
+    logged = log.manifest.tables()
+    known = {(loss.table, loss.column) for _, loss in log.manifest.losses()}
+    lost: list[Loss] = []
+    with session(address) as cursor:
+        for pair in pairs:
+            name = pair.declared.name
+            losses = losses_of(pair.declared, _shape(cursor, pair.found), before_of(logged[name]))
+            lost += [
+                loss
+                for loss in losses or _keyless(cursor, pair)
+                if not {(name, None), (name, loss.column)} & known
+            ]
+        cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
+        return Meanwhile(number(cursor.fetchone()[0]), tuple(lost))
+
+
+def still_lost(tables: Sequence[CaptureTable], log: LogWriter) -> frozenset[str]:
+    """The tables of which nothing is told any more, and that are declared as they were: nobody looks for them."""
+    lost, logged = (
+        {loss.table for _, loss in log.manifest.losses() if loss.column is None},
+        log.manifest.tables(),
+    )
+    return frozenset(
+        table.name
+        for table in tables
+        if table.name in lost
+        and not table.anew
+        and logged[table.name].schema.columns == table.schema.columns
+        and is_of(logged[table.name], table)
+        and matched(logged[table.name]).shown == f"{table.remote_schema}.{table.remote_table}"
+    )
+
+
+def _keyless(cursor: Any, pair: Pair) -> tuple[Loss, ...]:
+    """All of a table, if the server no longer sees to the key by which its rows are found."""
+    try:
+        check_metadata(cursor, pair)
+    except SourceError as error:
+        return (Loss(pair.declared.name, None, error.message, error.detail or "", error.hint or ""),)
+    return ()
+
+
+def _shape(cursor: Any, found: ServerTable) -> Shape:
+    _, identity = identity_of(cursor, found)
+    logged = identity.key if identity.kind == KEY else None
+    return Shape(found.oid, f"{found.schema}.{found.name}", found.columns, logged, found.primary_key)

@@ -1,0 +1,49 @@
+"""Whether a table was in its publication all the time: one that left and came back has lost changes.
+
+The server gives a table that enters a publication a number, and another one when it enters again. A publication of all
+tables, or of whole schemas, has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headwater.errors import SourceError
+from headwater.log.store import LogWriter
+from headwater.sources.postgres.checks import Pair
+from headwater.sources.postgres.resume import ANEW
+
+
+def check_members(cursor: Any, publication: str, known: Sequence[Pair], log: LogWriter) -> None:
+    """The tables whose rows we have never left the publication; what an older log does not know is not asked."""
+    for pair in known:
+        before, now = log.manifest.recall(_key(publication, pair)), _member(cursor, publication, pair)
+        if before and now and before != now:
+            raise SourceError(
+                f"table '{pair.found.schema}.{pair.found.name}' left the publication and came back",
+                detail=f"It is in '{publication}' anew; what was changed in between is not in the log.",
+                hint=ANEW,
+                place=pair.declared.place,
+            )
+
+
+def remember_members(cursor: Any, publication: str, pairs: Sequence[Pair], log: LogWriter) -> None:
+    """Keep the number of each table."""
+    for pair in pairs:
+        log.manifest.remember(_key(publication, pair), _member(cursor, publication, pair))
+
+
+def _key(publication: str, pair: Pair) -> str:
+    return f"member {publication} {pair.declared.name}"
+
+
+def _member(cursor: Any, publication: str, pair: Pair) -> str:
+    """The number of a table in a publication; nothing if it has none."""
+    cursor.execute(
+        "SELECT r.oid::text FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid"
+        " WHERE p.pubname = %s AND r.prrelid = %s",
+        (publication, pair.found.oid),
+    )
+    row = cursor.fetchone()
+    return "" if row is None else str(row[0])
