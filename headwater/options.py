@@ -252,6 +252,9 @@ def find_connector(
 
     `other_way` are the connectors that exist for the opposite direction, so that the error can say so.
     """
+    if name is not None and name in known:
+        return known[name]
+    # Looking for entry points reads the metadata of every installed package: only who needs them asks.
     added = {point.name: point for point in entry_points(group=group)}
     names = sorted({*known, *added})
     if name is None:
@@ -261,8 +264,6 @@ def find_connector(
             hint="Add WITH ('connector' = '...') to the CREATE TABLE statement.",
             place=place,
         )
-    if name in known:
-        return known[name]
     if name in added:
         found: T = added[name].load()
         return found

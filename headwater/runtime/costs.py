@@ -14,6 +14,9 @@ from enum import StrEnum
 _REMEMBERED = 8
 """So many steps of each kind are remembered."""
 
+_SHOWN = 5
+"""So many steps of each view are kept for people."""
+
 _CLEARLY = 0.7
 """Computing anew has to be this much cheaper before the change plan is left."""
 
@@ -50,10 +53,15 @@ class CostModel:
 
     may_recompute: bool = True
     _seen: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    last: dict[str, Cost] = field(default_factory=dict)
-    """The last step of each view."""
+    recent: dict[str, list[Cost]] = field(default_factory=dict)
+    """The last steps of each view, the newest at the end."""
     _first: set[str] = field(default_factory=set)
     """Of what only the first step was seen: it compiles its statements and makes what later ones find made."""
+
+    @property
+    def last(self) -> dict[str, Cost]:
+        """The last step of each view."""
+        return {name: steps[-1] for name, steps in self.recent.items()}
 
     def note(self, name: str, cost: Cost, *, rows: int) -> None:
         """A step is done; `rows` is what its way is measured by."""
@@ -66,7 +74,7 @@ class CostModel:
             self._first.add(key)
         seen.append((float(rows), cost.seconds))
         del seen[:-_REMEMBERED]
-        self.last[name] = cost
+        self.recent[name] = [*self.recent.get(name, ()), cost][-_SHOWN:]
 
     def expected(self, name: str, way: Way, *, rows: int) -> float | None:
         """The seconds a step would take; None if no such step was seen."""
@@ -87,13 +95,18 @@ class CostModel:
 
     def to_text(self) -> str:
         """A form to be kept with the pipeline's progress."""
-        return json.dumps({"seen": self._seen, "last": {n: asdict(c) for n, c in self.last.items()}})
+        recent = {name: [asdict(cost) for cost in steps] for name, steps in self.recent.items()}
+        return json.dumps({"seen": self._seen, "recent": recent})
 
     def take_text(self, text: str) -> None:
         """Go on from what `to_text` gave."""
         said = json.loads(text)
         self._seen = {name: [(r, s) for r, s in seen] for name, seen in said["seen"].items()}
-        self.last = {n: Cost(**{**c, "way": Way(c["way"])}) for n, c in said["last"].items()}
+        # Notes of an earlier form have none: what steps took is for people, and comes again with the next ones.
+        self.recent = {
+            name: [Cost(**{**cost, "way": Way(cost["way"])}) for cost in steps]
+            for name, steps in said.get("recent", {}).items()
+        }
 
 
 def _key(name: str, way: Way) -> str:

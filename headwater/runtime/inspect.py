@@ -61,7 +61,7 @@ def analyze_state(state: Path, *, listener: Listener) -> str:
         costs = CostModel()
         if (known := progress.text(COSTS)) is not None:
             costs.take_text(known)
-        return "\n\n".join(analyzed(program, name, states, costs.last) for name in program.results)
+        return "\n\n".join(analyzed(program, name, states, costs.recent) for name in program.results)
 
 
 def verify_state(state: Path, *, listener: Listener) -> list[Difference]:

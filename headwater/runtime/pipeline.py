@@ -115,7 +115,7 @@ class Pipeline:
     def answer(self, question: Question) -> Answer:
         """The answer to one question, at the present cut."""
         with self.hidden.watching(), told(question.result, self.folder):
-            return answer(question, self.stops, self.engine, self.states, self.costs.last)
+            return answer(question, self.stops, self.engine, self.states, self.costs.recent)
 
     def step(self, *, wait: float = 0.0) -> BatchDone | None:
         """Do one batch if there is one within `wait` seconds; None if nothing was to be done."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headwater.incremental.change_plan import sums_relation
@@ -28,7 +28,7 @@ def answer(
     stops: Stops,
     engine: Engine,
     states: Mapping[str, State],
-    costs: Mapping[str, Cost],
+    costs: Mapping[str, Sequence[Cost]],
 ) -> Answer:
     """Answer at the present cut."""
     if question.about == "cost":
@@ -39,27 +39,37 @@ def answer(
     return Answer("\n".join(f"different: {one.relation}: {one.detail}" for one in found), is_bad=True)
 
 
-def analyzed(program: Program, name: str, states: Mapping[str, State], costs: Mapping[str, Cost]) -> str:
-    """EXPLAIN of a result, and for each relation that keeps it what is stored and what its last step cost."""
+def analyzed(
+    program: Program, name: str, states: Mapping[str, State], costs: Mapping[str, Sequence[Cost]]
+) -> str:
+    """EXPLAIN of a result, and for each relation that keeps it what is stored and what its last steps cost."""
     result = program.results[name]
     lines = [explain(result, program.views, program.tables), ""]
     for node in result.nodes:
-        lines += [f"-- {node}", *(f"--   {line}" for line in _told(node, states, costs.get(node)))]
+        lines += [f"-- {node}", *(f"--   {line}" for line in _told(node, states, costs.get(node, ())))]
     return "\n".join(lines)
 
 
-def _told(node: str, states: Mapping[str, State], cost: Cost | None) -> list[str]:
+def _told(node: str, states: Mapping[str, State], steps: Sequence[Cost]) -> list[str]:
     stored = [(what, states[what]) for what in (node, sums_relation(node)) if what in states]
     lines = [f"stored {what}: {_size(state)}" for what, state in stored]
-    if cost is None:
+    if not steps:
         return [*lines, "no step of it was done yet"]
-    read = ", ".join(f"{relation} {rows:,}" for relation, rows in cost.read.items()) or "nothing"
-    expected = "" if cost.expected is None else f", expected {cost.expected:.3f} s"
-    return [
-        *lines,
-        f"last step: {cost.way.value} ({cost.strategy}), {cost.seconds:.3f} s{expected}",
-        f"rows that changed below: {cost.changed:,}; rows read: {read}; rows written: {cost.written:,}",
+    *before, last = steps
+    read = ", ".join(f"{relation} {rows:,}" for relation, rows in last.read.items()) or "nothing"
+    lines += [
+        f"last step: {_took(last)}",
+        f"rows that changed below: {last.changed:,}; rows read: {read}; rows written: {last.written:,}",
     ]
+    for cost in reversed(before):
+        moved = f"{cost.changed:,} changed, {sum(cost.read.values()):,} read, {cost.written:,} written"
+        lines.append(f"before it: {_took(cost)}; rows: {moved}")
+    return lines
+
+
+def _took(cost: Cost) -> str:
+    expected = "" if cost.expected is None else f", expected {cost.expected:.3f} s"
+    return f"{cost.way.value} ({cost.strategy}), {cost.seconds:.3f} s{expected}"
 
 
 def _size(state: State) -> str:
