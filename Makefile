@@ -11,7 +11,7 @@ SHARED = -n 3 --dist loadfile --no-loadscope-reorder
 # The same statements again and again: here, unlike in other tests, Java wins back the time to optimise them.
 PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) tests/tpch tests/random_queries
 # Tried by targets of their own, not by `make test`.
-LONG = tests/random_queries/test_random_queries.py tests/spill tests/demo/test_demo_kafka_again.py
+LONG = tests/spill tests/demo/test_demo_kafka_again.py
 # A standby copies a slot only if it lags behind in just the right way: on a busy machine that may not come about in time.
 FAILOVER = tests/postgres/test_postgres_standby.py::test_a_slot_that_is_kept_at_the_standby_outlives_the_primary
 BENCH ?= run
