@@ -21,6 +21,9 @@ from headwater.spark.java_process import start_java
 from headwater.spark.lake import settings_at_start
 from headwater.spark.pace import GENERATED
 
+UNSOUND_RULE = "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughLimitAndOffset"
+"""A rule of Spark's optimiser that changes answers."""
+
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 SETTINGS = {
@@ -34,6 +37,9 @@ SETTINGS = {
     # Of a key that comes twice, in a map or in JSON, Flink takes the last.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.variant.allowDuplicateKeys": "true",
+    # It asks EXISTS of rows before it has left out those that OFFSET and LIMIT leave out, by a join that changes their
+    # order, and then leaves out others.
+    "spark.sql.optimizer.excludedRules": UNSOUND_RULE,
     # What is no text in a charset becomes the replacement character, as in Java; it is no error.
     "spark.sql.legacy.codingErrorAction": "true",
     # The defaults, said again: an earlier pipeline of this process may have had maps that need others.
