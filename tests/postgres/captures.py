@@ -32,5 +32,5 @@ def captured(
     thread = threading.Thread(target=run)
     thread.start()
     yield ended
-    thread.join(30.0)
+    thread.join(60.0)
     assert not thread.is_alive()

@@ -67,7 +67,7 @@ class Capture:
                 after = delivery.position
             return after is not None and after > end
 
-        wait_for(reached, seconds=30.0)
+        wait_for(reached)
         log.close()
         return said
 
@@ -87,7 +87,7 @@ def capturing(
     slot = "FROM pg_replication_slots WHERE active AND slot_name = %s"
     with captured(config, monkeypatch) as ended:
         # The slot is in use while first rows are read too: they are all here when a log of its own has an end.
-        wait_for(lambda: bool(ended) or _has_begun(config), seconds=30.0)
+        wait_for(lambda: bool(ended) or has_begun(config))
         try:
             yield Capture(config, ended)
         finally:
@@ -95,7 +95,8 @@ def capturing(
             wait_for(lambda: bool(ended))
 
 
-def _has_begun(config: CaptureConfig) -> bool:
+def has_begun(config: CaptureConfig) -> bool:
+    """True if first rows are in the log: its slot is made, and who reads it from now on is the stream."""
     if not (config.folder / FILE).exists():
         return False
     log = LogReader(config.folder)
