@@ -19,8 +19,7 @@ from headwater.sources.captured.source import CapturedSource
 from headwater.sources.postgres.config import CaptureConfig, config_of
 from headwater.sources.postgres.retained import look
 from headwater.sources.postgres.watch import Watch
-from tests.postgres.captures import captured
-from tests.postgres.streams import has_begun
+from tests.postgres.captures import Started, captured
 from tests.postgres.world import Database, World, bag, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -177,11 +176,10 @@ def test_a_stream_whose_slot_keeps_too_much_gives_it_up(
     make(database)
     table = declared(database, wal__retained__max="40mb", wal__retained__action="drop-slot")
     config = config_of([table], world.context, after=None)
-    active = "SELECT count(*) FROM pg_replication_slots WHERE active AND slot_name = %s"
+    started = Started()
     with database.client() as client, client.cursor() as cursor:
-        with captured(config, monkeypatch) as ended:
-            # A slot is in use also while it is made, and then waits for who has a transaction open.
-            wait_for(lambda: has_begun(config) and database.run(active, config.slot) == [(1,)])
+        with captured(config, monkeypatch, started) as ended:
+            wait_for(lambda: bool(started))
             # A transaction that stays open keeps all log since its begin, however fast the rest is read.
             cursor.execute("UPDATE t SET n = 1")
             grow(database, 4)
