@@ -5,7 +5,7 @@ Oracle: the digits that were put into the bytes, nine in four bytes, by hand.
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.log.binlog_decimals import decimal_size, decimal_text
@@ -26,6 +26,8 @@ def packed(digits: str, scale: int, *, is_negative: bool) -> bytes:
     return bytes(data)
 
 
+# How long an example takes is up to the machine.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text("0123456789", min_size=1, max_size=65), st.integers(0, 30), st.booleans())
 def test_a_decimal_is_its_digits(digits: str, scale: int, is_negative: bool) -> None:
     scale = min(scale, len(digits))

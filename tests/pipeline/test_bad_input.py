@@ -225,7 +225,7 @@ def test_a_wrong_command_line_is_told_with_code_2(folder: Path) -> None:
     refused(command("run", folder / "latin.sql"), "is not UTF-8 text", code=2)
     refused(command("explain", folder / "a.sql", "-e", "SELECT 1"), "not both", code=2)
     with process(folder, "run", "--stat", "x") as ended:
-        assert ended.wait(30) == 2
+        assert ended.wait(60) == 2
 
 
 def test_a_port_in_use_is_told_before_anything_is_made(folder: Path) -> None:

@@ -26,7 +26,7 @@ from headwater.sources.base import Report
 from tests.postgres.world import Database, wait_for
 
 ALL = 10_000_000
-START_SECONDS = 90.0
+START_SECONDS = 120.0
 """Java and Spark may take long to start on a busy machine."""
 
 Bag = Counter[tuple[Any, ...]]

@@ -13,6 +13,23 @@ from headwater.sources.postgres.capture import capture
 from headwater.sources.postgres.config import CaptureConfig
 
 
+class Started:
+    """Hears when the stream of a capture has begun: its first rows are in the log, and it has its slot.
+
+    To look into the log meanwhile could disturb who makes it; a slot is in use also while it is made.
+    """
+
+    def __init__(self) -> None:
+        self._heard = threading.Event()
+
+    def __call__(self, said: str, **_: object) -> None:
+        if said == "started":
+            self._heard.set()
+
+    def __bool__(self) -> bool:
+        return self._heard.is_set()
+
+
 @contextmanager
 def captured(
     config: CaptureConfig,
@@ -32,5 +49,5 @@ def captured(
     thread = threading.Thread(target=run)
     thread.start()
     yield ended
-    thread.join(30.0)
+    thread.join(60.0)
     assert not thread.is_alive()

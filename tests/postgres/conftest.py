@@ -24,7 +24,13 @@ from tests.postgres.world import Database, World
 
 _NUMBERS = itertools.count(1)
 
-SETTINGS = {"fsync": "off", "max_wal_size": "4GB", "max_prepared_transactions": "10"}
+SETTINGS = {
+    "fsync": "off",
+    "max_wal_size": "4GB",
+    "max_prepared_transactions": "10",
+    # Nobody counts, cleans or locks a table in the middle of a test.
+    "autovacuum": "off",
+}
 
 
 NEWEST, OLD = "pg18", "pg15"

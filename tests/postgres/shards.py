@@ -72,7 +72,7 @@ class Holder:
 
     def until(self, source: CapturedSource, wanted: Counter[tuple[Any, ...]]) -> None:
         """Read until these rows are there, and no others."""
-        wait_for(lambda: self.read(source) == wanted, seconds=30.0)
+        wait_for(lambda: self.read(source) == wanted, seconds=120.0)
 
     def rows(self) -> Counter[tuple[Any, ...]]:
         """The rows that are there."""

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from headwater.log.events import Delivery
-from headwater.log.manifest import FILE
 from headwater.log.positions import Position
 from headwater.log.store import LogReader
 from headwater.sources.base import SourceTable
 from headwater.sources.postgres.config import CaptureConfig, config_of
 from headwater.sources.postgres.server import emit
-from tests.postgres.captures import captured
+from tests.postgres.captures import Started, captured
 from tests.postgres.world import Database, World, wait_for
 
 MUCH = "repeat(md5(random()::text), 40)"
@@ -67,7 +66,7 @@ class Capture:
                 after = delivery.position
             return after is not None and after > end
 
-        wait_for(reached, seconds=30.0)
+        wait_for(reached)
         log.close()
         return said
 
@@ -85,24 +84,14 @@ def capturing(
     monkeypatch.setattr("headwater.sources.postgres.stream.MAX_ROWS", held)
     config = config_of(tables, world.context, after=None)
     slot = "FROM pg_replication_slots WHERE active AND slot_name = %s"
-    with captured(config, monkeypatch) as ended:
-        # The slot is in use while first rows are read too: they are all here when a log of its own has an end.
-        wait_for(lambda: bool(ended) or _has_begun(config), seconds=30.0)
+    started = Started()
+    with captured(config, monkeypatch, started) as ended:
+        wait_for(lambda: bool(ended or started))
         try:
             yield Capture(config, ended)
         finally:
             wait_for(lambda: bool(ended) or bool(_end(database, slot, config)))
             wait_for(lambda: bool(ended))
-
-
-def _has_begun(config: CaptureConfig) -> bool:
-    if not (config.folder / FILE).exists():
-        return False
-    log = LogReader(config.folder)
-    try:
-        return log.last is not None
-    finally:
-        log.close()
 
 
 def _end(database: Database, slot: str, config: CaptureConfig) -> list[tuple[Any, ...]]:

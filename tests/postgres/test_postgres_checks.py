@@ -243,7 +243,7 @@ def test_a_start_that_fails_takes_back_only_what_it_made(
     database.run("CREATE TABLE bad (id int PRIMARY KEY, x float8); INSERT INTO bad VALUES (1, 1e300)")
     fine, bad = table(), database.table("bad", "id int, x float", "id")
     with world.source(fine) as source:
-        position = source.read(None, 10, wait=10.0)
+        position = source.read(None, 10, wait=60.0)
     assert position is not None
     published = database.run("SELECT tablename FROM pg_publication_tables")
     with pytest.raises(SourceError, match="does not fit"), world.source(fine, bad, after=position.position):

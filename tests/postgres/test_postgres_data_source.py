@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.postgres.followed import Followed, brief, holder, options, reader
+from tests.postgres.test_postgres_faults import alive
 from tests.postgres.world import Database, wait_for
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
@@ -175,6 +176,8 @@ def test_whoever_is_killed_nothing_is_lost_or_doubled(
     people.run("INSERT INTO people VALUES (4, 'dee')")
     with pytest.raises(StreamingQueryException):
         followed.join()
+    # Nobody tells the capture to end; it notices by itself, in its own time.
+    wait_for(lambda: not alive(again))
     followed.start()
     people.run("INSERT INTO people VALUES (5, 'eli')")
     followed.wait(5)
@@ -190,6 +193,7 @@ def test_whoever_is_killed_nothing_is_lost_or_doubled(
 def test_a_batch_that_failed_is_repeated_as_it_was(followed: Followed, people: Database) -> None:
     followed.start()
     followed.wait(2)
+    followed.wait_for_commit()
     followed.fails = True
     people.run("INSERT INTO people VALUES (3, 'cid')")
     with pytest.raises(StreamingQueryException, match="the sink is broken"):

@@ -24,7 +24,7 @@ from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
 from headwater.sources.postgres.config import config_of, log_folder
 from headwater.sources.postgres.source import POSTGRES, open_source
 from tests.faults.line import Line
-from tests.postgres.captures import captured
+from tests.postgres.captures import Started, captured
 from tests.postgres.world import Database, World, bag, brief, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -162,7 +162,7 @@ def test_a_capture_ends_with_its_parent(database: Database, tmp_path: Path) -> N
     shown = Path(f"/proc/{capture}/cmdline").read_bytes() + Path(f"/proc/{capture}/environ").read_bytes()
     assert b"postgres:postgres" not in shown and b"password" not in shown.lower()
     parent.kill()
-    wait_for(lambda: not alive(capture), seconds=2.0)
+    wait_for(lambda: not alive(capture))
     parent.wait()
     parent.stdin.close()
     parent.stdout.close()
@@ -280,9 +280,9 @@ def test_the_slot_moves_in_a_busy_database_whose_table_is_idle(
     monkeypatch.setattr("headwater.sources.postgres.stream.IDLE_BYTES", 10_000)
     config = config_of([database.table("t", COLUMNS, "id")], world.context, after=None)
     confirmed = "SELECT confirmed_flush_lsn > %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s"
-    active = "SELECT active_pid FROM pg_replication_slots WHERE active AND slot_name = %s"
-    with captured(config, monkeypatch) as ended:
-        wait_for(lambda: len(database.run(active, config.slot)) == 1)
+    started = Started()
+    with captured(config, monkeypatch, started) as ended:
+        wait_for(lambda: bool(started))
         database.run("CREATE TABLE other AS SELECT i, 'some text' FROM generate_series(1, 20000) i")
         ((end,),) = database.run("SELECT pg_current_wal_lsn()::text")
         wait_for(lambda: database.run(confirmed, end, config.slot) == [(True,)])

@@ -221,6 +221,8 @@ def test_the_others_go_on_while_a_new_table_waits_for_open_transactions(
     held = Holder(orders(database), tmp_path / "rows")
     with world.source(held.table) as source, database.client() as client, client.cursor() as cursor:
         held.read(source)
+        # Open before there is a table that could be noticed.
+        cursor.execute("SELECT pg_current_xact_id()")
         database.run("CREATE TABLE orders_2 (id int PRIMARY KEY, n int); INSERT INTO orders_2 VALUES (1, 1)")
         cursor.execute("INSERT INTO orders_2 VALUES (2, 2)")
         published = "SELECT count(*) FROM pg_publication_tables WHERE tablename = 'orders_2'"

@@ -33,7 +33,7 @@ def test_who_waits_to_change_a_table_does_not_stop_its_readers(database: Databas
 
     def change() -> None:
         with database.client() as client, client.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '30s'; ALTER TABLE u ADD x int")
+            cursor.execute("SET lock_timeout = '120s'; ALTER TABLE u ADD x int")
             client.commit()
             told.append("changed")
 

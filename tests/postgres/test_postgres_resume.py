@@ -158,7 +158,7 @@ def test_an_identity_that_shrinks_is_told(database: Database, world: World) -> N
 def read_on(source: CapturedSource, said: list[Delivery]) -> Loss:
     """Read up to what comes before a loss, and give that."""
     while True:
-        delivery = source.read(said[-1].position, 10, wait=5.0)
+        delivery = source.read(said[-1].position, 10, wait=60.0)
         assert delivery is not None, "the source neither speaks nor tells of a loss"
         if delivery.losses:
             return delivery.losses[0]

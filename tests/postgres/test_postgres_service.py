@@ -87,7 +87,7 @@ def test_a_setting_that_is_wrong_is_said(folder: Path) -> None:
 def test_the_server_ends_with_its_parent_and_can_be_had_again(folder: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from headwater.services.postgres import EmbeddedPostgres\n"
-        f"server = EmbeddedPostgres(Path({str(folder)!r})); print(server.port, flush=True); sys.stdin.read()"
+        f"server = EmbeddedPostgres(Path({str(folder)!r})); print(server.pid, flush=True); sys.stdin.read()"
     )
     house = str(Path(__file__).parent.parent.parent)
     parent = subprocess.Popen(
@@ -97,12 +97,12 @@ def test_the_server_ends_with_its_parent_and_can_be_had_again(folder: Path) -> N
         env={**os.environ, "PYTHONPATH": house},
     )
     assert parent.stdout is not None and parent.stdin is not None
-    port = int(parent.stdout.readline())
+    pid = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
     # Started at once, while the other may still be shutting down.
     with EmbeddedPostgres(folder) as server:
-        assert server.port != port
+        assert server.pid != pid
         database = Database(server.uri)
         assert database.run("SELECT 1") == [(1,)]
         database.close()

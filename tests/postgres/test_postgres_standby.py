@@ -99,6 +99,7 @@ def test_a_slot_that_is_kept_at_the_standby_outlives_the_primary(
         # The primary sends us nothing that the standby does not have.
         old.run(f"ALTER SYSTEM SET synchronized_standby_slots = '{SLOT}'")
         old.run("SELECT pg_reload_conf()")
+        wait_for(lambda: old.run("SHOW synchronized_standby_slots") == [(SLOT,)])
         with world.source(table, after=said[-1].position) as source:
             old.run("UPDATE t SET n = id WHERE id <= 5")
             said += read_now(source, after=said[-1].position)

@@ -28,7 +28,7 @@ from tests.postgres.guarded import (
     locked,
     shown,
 )
-from tests.postgres.world import Database, World, bag, read_now, schema
+from tests.postgres.world import Database, World, bag, read_now, schema, wait_for
 
 pytestmark = pytest.mark.services
 
@@ -44,12 +44,14 @@ def test_every_connection_of_a_capture_is_encrypted_and_known_by_its_certificate
     with world.source(shop.table("t", "id int, n int", "id", **how)) as source:
         shop.run("UPDATE t SET n = id WHERE id <= 3")
         said = read_now(source)
-        running = shop.run(
-            "SELECT count(*), bool_and(s.ssl) FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)"
+        running = (
+            "SELECT count(*) >= 2, bool_and(s.ssl) FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)"
             " WHERE a.application_name = 'headwater test'"
         )
+        # The stream and the watch, which comes in its own time.
+        wait_for(lambda: shop.run(running)[0][0] is True)
+        assert shop.run(running)[0][1], "each is encrypted"
     assert bag(said, "t") == Counter(shop.run("SELECT id, n FROM t"))
-    assert running[0][0] >= 2 and running[0][1], "the stream and the watch are there, and encrypted"
     lines = guarded.connections()[before:]
     # To begin, for the slot, for its first rows, two readers at least, the watch, the first message, the stream.
     assert len(lines) >= 8

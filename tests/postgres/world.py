@@ -43,7 +43,7 @@ def schema(columns: str, *key: str) -> Schema:
     return Schema(tuple(Column(name, kind) for name, kind in parts), key)
 
 
-def wait_for(what: Callable[[], bool], *, seconds: float = 15.0) -> None:
+def wait_for(what: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Return soon after a condition holds; fail if it does not in time.
 
     Who waits long asks less often: asking takes the time of those it waits for.
@@ -149,7 +149,7 @@ def read_to(
 ) -> list[Delivery]:
     """Everything a source says up to a position."""
     said: list[Delivery] = []
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + 120.0
     while after is None or after < end:
         assert time.monotonic() < deadline, f"the source never reached {end}"
         delivery = source.read(after, limit, wait=1.0)
