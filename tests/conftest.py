@@ -8,12 +8,17 @@ import sys
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from headwater.errors import HeadwaterError
 
 # Every test asks Spark new things a few times: the time to optimise what runs once is not won back. There are many of
 # them: in the little room that this compiler has by itself, it is full after a minute and stops for good.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
+
+# How long an example takes says something of the machine only.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 pytest_plugins = ("tests.stage.fixtures",)
 

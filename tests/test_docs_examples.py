@@ -130,7 +130,7 @@ class Nobody:
 def test_the_query_of_the_readme_follows_its_table(tmp_path: Path) -> None:
     (script,) = fenced((HOUSE / "README.md").read_text(), "sql")
     pipeline = open_pipeline(script, file="orders.sql", state=tmp_path, listener=Nobody())
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     try:
         while not pipeline.rows("query_1").num_rows and time.monotonic() < deadline:
             pipeline.step(wait=1.0)

@@ -141,7 +141,7 @@ def test_a_run_that_nobody_waits_for_ends(spark: SparkSession) -> None:
         except Exception as problem:  # noqa: BLE001  # whatever it is, the test looks at it
             ended.append(str(problem))
 
-    worker, deadline = threading.Thread(target=work), time.monotonic() + 60
+    worker, deadline = threading.Thread(target=work), time.monotonic() + 200
     worker.start()
     while worker.is_alive():
         assert time.monotonic() < deadline

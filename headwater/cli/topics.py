@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TextIO
 
+from confluent_kafka import KafkaException
 from rich.box import ASCII, ROUNDED
 from rich.console import Console
 from rich.table import Table
@@ -16,6 +17,7 @@ from rich.table import Table
 from headwater.cli.cluster import ANSWER_SECONDS, complaining, properties_of
 from headwater.cli.stop import Stop
 from headwater.kafka.clients import consumer, topics, watermarks
+from headwater.kafka.problems import is_unknown_topic
 
 AT_A_TIME = 8
 """So many topics are asked for at the same time."""
@@ -48,13 +50,18 @@ def list_topics(properties: Mapping[str, str], partitions: Mapping[str, int]) ->
     """
     client = consumer(properties, isolation_level="read_uncommitted")
 
-    def asked(name: str) -> Topic:
-        spans = watermarks(client, name, partitions=range(partitions[name])).values()
+    def asked(name: str) -> Topic | None:
+        try:
+            spans = watermarks(client, name, partitions=range(partitions[name])).values()
+        except KafkaException as problem:
+            if is_unknown_topic(problem):
+                return None  # deleted since it was listed
+            raise
         return Topic(name, partitions[name], sum(last - first for first, last in spans))
 
     try:
         with ThreadPoolExecutor(AT_A_TIME) as asking:
-            return list(asking.map(asked, sorted(partitions)))
+            return [topic for topic in asking.map(asked, sorted(partitions)) if topic is not None]
     finally:
         client.close()
 

@@ -93,7 +93,9 @@ def worker(
         urllib3.request("DELETE", f"{made.url}/connectors/{made.name}")
 
 
-def test_an_old_file_is_registered_and_its_changes_are_seen(worker: Worker, claims: Database) -> None:
+def test_an_old_file_is_registered_and_its_changes_are_seen(
+    worker: Worker, claims: Database, connect: SharedConnect
+) -> None:
     made = worker.register()
     assert (made.code, made.out.splitlines()) == (
         0,
@@ -104,6 +106,8 @@ def test_an_old_file_is_registered_and_its_changes_are_seen(worker: Worker, clai
     assert worker.name in worker("list").out.split()
     shown = worker("status", worker.name)
     assert shown.code == 0 and shown.out.count("RUNNING") == 2
+    # The row of the snapshot: what comes from now on is not in it.
+    connect.kafka.read(worker.topic, 1)
     claims.run("INSERT INTO claims.accident_claims (claim_total) VALUES (7)")
     claims.run("UPDATE claims.accident_claims SET claim_total_receipt = 'Right.pdf' WHERE claim_id = 2")
     claims.run("DELETE FROM claims.accident_claims WHERE claim_id = 2")
@@ -126,7 +130,7 @@ def test_an_old_file_is_registered_and_its_changes_are_seen(worker: Worker, clai
 def test_a_connector_rests_goes_on_restarts_and_goes(worker: Worker, claims: Database) -> None:
     assert worker.register().code == 0
     assert worker("pause", worker.name).out == f"paused connector '{worker.name}'\n"
-    wait_for(lambda: worker.state() == "PAUSED PAUSED", seconds=30)
+    wait_for(lambda: worker.state() == "PAUSED PAUSED", seconds=90)
     again = worker.register(tombstones_on_delete="false")
     assert again.out.splitlines() == [
         f"connector '{worker.name}' was there: it has new options",
@@ -134,10 +138,10 @@ def test_a_connector_rests_goes_on_restarts_and_goes(worker: Worker, claims: Dat
     ]
     assert worker.ask(f"/connectors/{worker.name}/config")["tombstones.on.delete"] == "false"
     assert worker("resume", worker.name).code == 0
-    wait_for(lambda: worker.state() == "RUNNING RUNNING", seconds=30)
+    wait_for(lambda: worker.state() == "RUNNING RUNNING", seconds=90)
     assert worker("restart", worker.name, "--tasks").out.endswith("and its tasks\n")
     assert worker("restart", worker.name).code == 0
-    wait_for(lambda: worker.state() == "RUNNING RUNNING", seconds=30)
+    wait_for(lambda: worker.state() == "RUNNING RUNNING", seconds=90)
     last = worker.register()
     assert last.out.endswith("is RUNNING with 1 task\n"), last.err
     assert worker("delete", worker.name).code == 0
@@ -171,6 +175,8 @@ def test_a_connector_that_has_failed_says_why_and_can_be_mended(
     worker: Worker, claims: Database, connect: SharedConnect
 ) -> None:
     assert worker.register().code == 0
+    taken_slot = f"SELECT active FROM pg_replication_slots WHERE slot_name = '{worker.prefix}'"
+    wait_for(lambda: claims.run(taken_slot) == [(True,)], seconds=90)
     other = Worker(connect, worker.file.parent, claims)
     wrong = {"slot_name": worker.prefix, "slot_max_retries": "0", "snapshot_mode": "no_data"}
     taken = other.register(**wrong)

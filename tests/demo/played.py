@@ -17,7 +17,7 @@ import psycopg2
 
 HEADWATER = [sys.executable, "-m", "headwater"]
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Seconds after which something that should happen is missed."""
 
 
@@ -41,7 +41,7 @@ def _running(session: int, folder: Path) -> dict[int, str]:
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             state, *rest = (process / "stat").read_text().rpartition(")")[2].split()
             is_named = str(folder) in command or _works_in(process, folder)
         except (FileNotFoundError, ProcessLookupError):
@@ -133,7 +133,7 @@ class Demo:
     def psql(self, sql: str) -> str:
         """What the demo's own client answers."""
         command = [*HEADWATER, "demo", "psql", self.name, "--state", str(self.folder / "demo"), "-c", sql]
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         assert said.returncode == 0, said.stderr
         return said.stdout
 

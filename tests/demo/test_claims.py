@@ -98,7 +98,7 @@ def test_the_generator_inserts_updates_and_deletes(uri: str) -> None:
 @pytest.mark.services
 def test_the_generator_stops_after_the_rows_it_was_given(uri: str) -> None:
     with Generator(uri, every=0.0, rows=25) as generator:
-        assert generator.wait(30.0)
+        assert generator.wait(120.0)
     generator.check()
     assert generator.changed == 25
 
@@ -123,7 +123,7 @@ def test_equal_databases_see_equal_changes(server: EmbeddedPostgres) -> None:
 def test_a_transaction_is_whole_or_absent(uri: str) -> None:
     # Oracle: xmin, by which Postgres itself says which rows one transaction wrote.
     with Generator(uri, every=0.0, rows=60) as generator:
-        assert generator.wait(30.0)
+        assert generator.wait(120.0)
     written = ask(
         uri, "SELECT xmin::text, count(*) FROM claims.accident_claims WHERE claim_id > 1000 GROUP BY 1"
     )
@@ -134,7 +134,7 @@ def test_a_transaction_is_whole_or_absent(uri: str) -> None:
 def test_the_generator_goes_on_in_emptied_tables(uri: str) -> None:
     ask(uri, "TRUNCATE claims.members CASCADE")
     with Generator(uri, every=0.0, rows=10) as generator:
-        assert generator.wait(30.0)
+        assert generator.wait(120.0)
     generator.check()
     assert generator.changed == 10
 
@@ -143,7 +143,7 @@ def test_the_generator_goes_on_in_emptied_tables(uri: str) -> None:
 def test_what_goes_wrong_in_the_thread_is_told(uri: str) -> None:
     ask(uri, "DROP TABLE claims.accident_claims")
     with Generator(uri, every=0.0, rows=10) as generator:
-        assert generator.wait(30.0)
+        assert generator.wait(120.0)
     with pytest.raises(SourceError, match="refused"):
         generator.check()
 

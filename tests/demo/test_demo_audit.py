@@ -16,7 +16,7 @@ import pytest
 
 from tests.demo.played import HEADWATER, PATIENCE, Demo, wait_for
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 FIRST = [
     # holding_id, user_id, change_field, old_value, new_value, crud_type
@@ -97,7 +97,7 @@ def test_every_change_is_told_and_the_questions_are_answered(folder_of_its_own: 
             assert first >= 1 and second >= 2
             command = [*HEADWATER, "demo", "psql", "audit", "--state", str(folder / "demo")]
             questions = (folder / "demo" / "questions.sql").read_text()
-            said = subprocess.run(command, input=questions, capture_output=True, text=True, timeout=60)
+            said = subprocess.run(command, input=questions, capture_output=True, text=True, timeout=PATIENCE)
             answers = [line.strip() for line in said.stdout.splitlines()[2::5]]
             assert answers[:2] == [str(first), str(second)], said
             stocks = Counter(

@@ -29,7 +29,7 @@ def folder(folder_of_its_own: Path) -> Iterator[DemoFolder]:
 
 def headwater(folder: DemoFolder, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [*HEADWATER, "demo", *arguments, "--state", str(folder.path)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=200)
 
 
 def test_one_statement(folder: DemoFolder) -> None:
@@ -70,7 +70,7 @@ def test_generate_without_a_number_runs_until_it_is_stopped(
         assert process.stdout is not None
         assert process.stdout.readline() == "the claims tables are there\n"
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (code, "")
     assert out.startswith("changed ")
 

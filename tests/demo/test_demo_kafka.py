@@ -15,7 +15,7 @@ import urllib3
 
 from tests.demo.played import PATIENCE, Demo, wait_for
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 TABLES = "claims.accident_claims, claims.members"
 

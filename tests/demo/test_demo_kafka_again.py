@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from tests.demo.played import Demo
 from tests.demo.test_demo_kafka import follows
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 TOPIC = "pg_claims.claims.accident_claims"
 
@@ -25,7 +25,7 @@ def snapshot_events(demo: Demo) -> int:
     """How many rows the connector has read in snapshots, all in all."""
     reader = Consumer({"bootstrap.servers": f"127.0.0.1:{demo.ports['kafka']}", "group.id": "count"})
     place = TopicPartition(TOPIC, 0, 0)
-    _, end = reader.get_watermark_offsets(place, timeout=10)
+    _, end = reader.get_watermark_offsets(place, timeout=60)
     reader.assign([place])
     found = list(_values(reader, end))
     reader.close()

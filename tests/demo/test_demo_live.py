@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.played import HEADWATER, ended, left_behind, wait_for
+from tests.demo.played import HEADWATER, PATIENCE, ended, left_behind, wait_for
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 ANIMALS = 7
 
@@ -22,7 +22,7 @@ ANIMALS = 7
 def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_own: Path) -> None:
     folder = folder_of_its_own
     first = subprocess.Popen(
-        [*HEADWATER, "demo", "claims", "--for", "4s", "--plain"],
+        [*HEADWATER, "demo", "claims", "--for", "15s", "--plain"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -30,19 +30,19 @@ def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_o
         start_new_session=True,
         env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )
-    out, err = ended(first, folder, 120)
+    out, err = ended(first, folder, PATIENCE)
     assert first.returncode == 0, err
     assert len(re.findall(r"^\+ accident_detail=.*\(batch 1,", out, re.MULTILINE)) == ANIMALS
     assert re.search(r"^- accident_detail=.*\(batch \d+, cut", out, re.MULTILINE), "nothing changed"
     assert "snapshot of accident_claims" in err
-    assert wait_for(lambda: left_behind(first.pid, folder) == [], 10.0)
+    assert wait_for(lambda: left_behind(first.pid, folder) == [], PATIENCE)
 
     screen, pid, end = watch_in_a_terminal(folder, until=rb"batch \x1b\[0m\x1b\[1m\d+")
     assert os.waitstatus_to_exitcode(end) == 130, screen[-1000:]
     assert "resumed at cut" in screen and "no new snapshot" in screen
     assert "snapshot of" not in screen
     assert "Saltwater Crocodile" in screen
-    assert wait_for(lambda: left_behind(pid, folder) == [], 10.0)
+    assert wait_for(lambda: left_behind(pid, folder) == [], PATIENCE)
 
 
 def watch_in_a_terminal(folder: Path, *, until: bytes) -> tuple[str, int, int]:
@@ -53,7 +53,7 @@ def watch_in_a_terminal(folder: Path, *, until: bytes) -> tuple[str, int, int]:
         os.environ |= {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
         os.execv(HEADWATER[0], [*HEADWATER, "demo", "claims"])
     seen, pressed = b"", False
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
             seen += os.read(terminal, 65536)

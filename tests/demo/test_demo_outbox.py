@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from tests.demo.played import PATIENCE, Demo, wait_for
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 FIRST_TOLD = 3
 """The orders before this one are first rows, of which nothing was said."""

@@ -20,7 +20,7 @@ from headwater.demo.classicmodels import DATABASE, ORPHANS, TARGET_SCHEMA
 from tests.demo.played import HEADWATER, PATIENCE, Demo, wait_for
 from tests.faults.star import QUERIES
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 Bag = Counter[tuple[Any, ...]]
 
@@ -59,7 +59,7 @@ def star(uri: str) -> dict[str, Bag]:
 def mysql(demo: Demo, sql: str) -> subprocess.CompletedProcess[str]:
     """What the demo's own client answers."""
     command = [*HEADWATER, "demo", "mysql", "star", "--state", str(demo.folder / "demo"), "-c", sql]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_the_star_follows_the_shop_and_is_whole(folder_of_its_own: Path) -> None:

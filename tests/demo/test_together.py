@@ -10,7 +10,7 @@ import pytest
 from headwater.demo.together import News, Part, run_together
 from headwater.errors import ServiceError
 
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 class Told:

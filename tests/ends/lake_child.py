@@ -57,7 +57,7 @@ def stepped(running: Pipeline, store: ValuesStore, number: int) -> None:
     """Commit a transaction, and do its batch."""
     if store.last.value < number:
         store.append({"orders": transactions()[number - 1][0]})
-    done = running.step(wait=10)
+    done = running.step(wait=60)
     assert done is not None and done.batch_id == number, done
 
 

@@ -71,8 +71,14 @@ class MysqlDatabase:
     def wait_for_waiting(self, count: int = 1) -> list[int]:
         """The sessions of this database that wait for a lock of a row, as soon as there are so many."""
         # MySQL looks anew only if nobody asked for a tenth of a second.
-        wait_for(lambda: len(self._waiting()) == count, seconds=30, pause=0.15)
-        return self._waiting()
+        seen: list[int] = []
+
+        def are_waiting() -> bool:
+            seen[:] = self._waiting()
+            return len(seen) == count
+
+        wait_for(are_waiting, pause=0.15)
+        return seen
 
     def _waiting(self) -> list[int]:
         found = self.run(

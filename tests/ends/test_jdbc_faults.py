@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import psycopg2
 import pytest
@@ -48,18 +49,50 @@ def waiting(database: Database) -> list[int]:
     return [pid for (pid,) in found]
 
 
+GATE = """
+CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('application_name') = 'headwater' THEN PERFORM pg_advisory_xact_lock(1); END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER gate BEFORE INSERT OR UPDATE OR DELETE ON totals EXECUTE FUNCTION gate();
+"""
+
+
+def deadlocked(
+    database: Database, other: Any, write: Callable[[], None]
+) -> tuple[threading.Thread, list[Exception]]:
+    """Let a sink and another session wait for each other's rows until the sink is undone; the sink goes on by itself.
+
+    Who begins to wait last notices, and is undone: the sink stands at a gate until the other one waits.
+    """
+    database.run(GATE)
+    other.execute("SET deadlock_timeout = '10min'")
+    other.execute("UPDATE totals SET total = 99 WHERE id = 1")
+    with database.client() as gate:
+        gate.execute("SELECT pg_advisory_lock(1)")
+        thread, raised = in_background(write)
+        wait_for(lambda: bool(waiting(database)))
+        second, refused = in_background(
+            lambda: other.execute("UPDATE headwater_batches SET batch_id = batch_id")
+        )
+        everyone = (
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        wait_for(lambda: database.run(everyone) == [(2,)])
+        gate.execute("SELECT pg_advisory_unlock(1)")
+    second.join()
+    assert refused == []
+    return thread, raised
+
+
 def test_a_deadlock_is_tried_again(database: Database, totals: SinkTable) -> None:
     with sink(totals) as to, database.client() as other:
         to.write([changes(totals, (1, 1, 10))], 1)
-        # The sink is the one that notices, and so the one that is undone: it looks once, when both wait.
-        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '2s'")
-        to.close()
-        other.execute("SET deadlock_timeout = '60s'")
-        other.execute("UPDATE totals SET total = 99 WHERE id = 1")
-        thread, raised = in_background(lambda: to.write([changes(totals, (-1, 1, 10), (1, 1, 11))], 2))
-        wait_for(lambda: bool(waiting(database)))
-        # Once the sink's first try is undone this goes through, and the sink comes again after it.
-        other.execute("UPDATE headwater_batches SET batch_id = batch_id")
+        second = [changes(totals, (-1, 1, 10), (1, 1, 11))]
+        thread, raised = deadlocked(database, other, lambda: to.write(second, 2))
+        # The sink's first try is undone; it comes again after this.
         other.connection.commit()
         thread.join()
     assert raised == []
@@ -103,13 +136,8 @@ def test_after_the_last_try_nothing_is_written_and_the_error_says_so(
     table = database.table("totals", totals.schema, sink__max_retries="0")
     with sink(table) as to, database.client() as other:
         to.write([changes(table, (1, 1, 10))], 1)
-        database.run("ALTER DATABASE " + database.uri.rsplit("/", 1)[1] + " SET deadlock_timeout = '2s'")
-        to.close()
-        other.execute("SET deadlock_timeout = '60s'")
-        other.execute("UPDATE totals SET total = 99 WHERE id = 1")
-        thread, raised = in_background(lambda: to.write([changes(table, (-1, 1, 10), (1, 2, 20))], 2))
-        wait_for(lambda: bool(waiting(database)))
-        other.execute("UPDATE headwater_batches SET batch_id = batch_id")
+        second = [changes(table, (-1, 1, 10), (1, 2, 20))]
+        thread, raised = deadlocked(database, other, lambda: to.write(second, 2))
         thread.join()
     assert isinstance(raised[0], SinkError)
     assert raised[0].message == "sink table 'totals' could not be written in 1 try"

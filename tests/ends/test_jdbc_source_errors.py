@@ -5,7 +5,6 @@ Oracle: the texts below.
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from headwater.sources.base import SourceTable, Unreachable
 from headwater.sources.jdbc.source import describe
 from tests.ends.jdbc_world import declared, following, options
 from tests.ends.postgres_world import Database, schema
+from tests.stage.shared import closed_port
 
 pytestmark = pytest.mark.services
 
@@ -36,12 +36,6 @@ def refusal(table: SourceTable, folder: Path) -> HeadwaterError:
         pass
     assert not list((folder / "log").glob("*.parquet"))
     return caught.value
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 @pytest.mark.parametrize(
@@ -75,8 +69,9 @@ def test_a_database_that_is_not_there(shop: Database, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["postgresql", "mysql"])
 def test_a_server_that_is_not_there(shop: Database, tmp_path: Path, kind: str) -> None:
-    url = f"jdbc:{kind}://127.0.0.1:{free_port()}/shop"
-    error = refusal(declared(shop, "orders", ORDERS, url=url), tmp_path)
+    with closed_port() as port:
+        url = f"jdbc:{kind}://127.0.0.1:{port}/shop"
+        error = refusal(declared(shop, "orders", ORDERS, url=url), tmp_path)
     assert isinstance(error, Unreachable)
     assert error.hint == "Start the server, or check host and port in the option 'url'."
     unknown = refusal(declared(shop, "orders", ORDERS, url=f"jdbc:{kind}://nowhere.invalid/shop"), tmp_path)

@@ -29,7 +29,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     """All that was found out."""
     folder = tmp_path_factory.mktemp("lake")
     command = [sys.executable, "-m", lake_child.__name__, str(folder)]
-    done = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, timeout=500, check=False)
+    done = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, timeout=1100, check=False)
     assert done.returncode == 0, done.stderr
     found: Facts = json.loads((folder / "facts.json").read_text())
     return found

@@ -165,7 +165,7 @@ class Bank(Books):
         elif victim == "backend":
             self._end_backend()
         elif victim == "line":
-            wait_for(lambda: self.line.cut() > 0, seconds=60.0)
+            wait_for(lambda: self.line.cut() > 0, seconds=120.0)
         else:
             assert victim == "pipeline" and self.running is not None
             self.running.kill()
@@ -186,16 +186,16 @@ class Bank(Books):
                 self.alive()
             return gone
 
-        wait_for(is_gone, seconds=120.0)
+        wait_for(is_gone, seconds=300.0)
         if point in OF_PIPELINE:
             assert self.running is not None
-            self.running.wait(30.0)
+            self.running.wait(120.0)
             self.start()
 
     def _kill_capture(self) -> None:
         assert self.running is not None
         pid = self.running.pid
-        wait_for(lambda: bool(children(pid, "postgres.capture")), seconds=60.0)
+        wait_for(lambda: bool(children(pid, "postgres.capture")), seconds=120.0)
         for child in children(pid, "postgres.capture"):
             subprocess.run(["kill", "-9", str(child)], check=False)
 
@@ -211,9 +211,9 @@ class Bank(Books):
             )
             return bool(ended)
 
-        wait_for(is_ended, seconds=60.0)
+        wait_for(is_ended, seconds=120.0)
 
-    def move_on(self, before: int, *, seconds: float = 120.0) -> None:
+    def move_on(self, before: int, *, seconds: float = 300.0) -> None:
         """Wait until the books have a batch more than before."""
 
         def moved() -> bool:
@@ -228,7 +228,7 @@ class Bank(Books):
         found = self.target.run(f"SELECT max(batch_id) FROM {BATCHES}")[0][0] if known else None
         return int(found or 0)
 
-    def become_equal(self, *, seconds: float = 180.0) -> None:
+    def become_equal(self, *, seconds: float = 300.0) -> None:
         """Wait until the books hold what the bank's own database says."""
         wanted = sorted(self.source.run(TRUE_BALANCE))
 

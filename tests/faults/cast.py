@@ -145,7 +145,7 @@ class Cast:
             found[key] = json.loads(value)
         return {row["kind"]: (row["n"], row["total"]) for row in found.values()}
 
-    def become_equal(self, *, seconds: float = 120.0) -> None:
+    def become_equal(self, *, seconds: float = 300.0) -> None:
         """Wait until both outputs hold what the query gives."""
         expected = self.expected()
         seen: list[object] = []
@@ -210,7 +210,7 @@ class Life:
     def go_on(self, transactions: int) -> None:
         """Wait for so many transactions more."""
         until = self._transactions + transactions
-        wait_for(lambda: self._transactions >= until, seconds=60)
+        wait_for(lambda: self._transactions >= until, seconds=120)
 
     def _live(self) -> None:
         client = psycopg2.connect(self._uri)

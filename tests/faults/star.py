@@ -80,17 +80,17 @@ class Star:
         """What the pipeline said last."""
         return "\n".join((self.folder / name).read_text()[-2000:] for name in ("out", "err"))
 
-    def move_on(self, *, seconds: float = 120.0) -> None:
-        """Wait until the star has a batch more than now."""
-        before = self._batch()
+    def move_on(self, before: int, *, seconds: float = 300.0) -> None:
+        """Wait until the star has a batch more than before."""
 
         def moved() -> bool:
             assert self.running is not None and self.running.poll() is None, self.said()
-            return self._batch() > before
+            return self.batch() > before
 
         wait_for(moved, seconds=seconds)
 
-    def _batch(self) -> int:
+    def batch(self) -> int:
+        """The last batch that is in the star."""
         client = psycopg2.connect(self.target.uri)
         try:
             with client, client.cursor() as cursor:
@@ -99,7 +99,7 @@ class Star:
         finally:
             client.close()
 
-    def become_equal(self, *, seconds: float = 120.0) -> None:
+    def become_equal(self, *, seconds: float = 300.0) -> None:
         """Wait until every table of the star holds what its query gives."""
         with self.connect() as client, client.cursor() as cursor:
             cursor.execute(f"USE {shop.DATABASE}")
@@ -160,7 +160,10 @@ def children(parent: int, word: str) -> list[int]:
         if not entry.name.isdigit():
             continue
         try:
-            command, status = (entry / "cmdline").read_bytes().decode(), (entry / "status").read_text()
+            command, status = (
+                (entry / "cmdline").read_bytes().decode(errors="replace"),
+                (entry / "status").read_text(),
+            )
         except (FileNotFoundError, ProcessLookupError):
             continue
         if f"\nPPid:\t{parent}\n" in status and word in command:

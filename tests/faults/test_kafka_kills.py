@@ -25,7 +25,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cast]:
     """A cast whose pipeline has come to its first answer."""
     with cast(tmp_path_factory.mktemp("faults")) as found:
         found.register()
-        wait_for(lambda: "faults.public.claims" in found.topics(), seconds=60)
+        wait_for(lambda: "faults.public.claims" in found.topics(), seconds=180)
         found.start_pipeline()
         found.become_equal()
         yield found

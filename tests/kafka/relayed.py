@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Producer
 
 from headwater.connect.client import ConnectClient
 from headwater.connect.files import connector_of
-from tests.postgres.world import Database
+from tests.postgres.world import Database, wait_for
 from tests.stage.shared import SharedConnect, SharedKafka, fresh
 
 LATE_SECONDS = 0.7
@@ -41,9 +41,16 @@ def debezium_server(connect: SharedConnect, database: Database) -> Iterator[str]
     client.put(connector_of(json.dumps({"name": name, "config": config}), "bank.json"))
     try:
         assert not client.wait(name).failed
+        wait_for_slot(database, name)
         yield name
     finally:
         client.delete(name)
+
+
+def wait_for_slot(database: Database, name: str) -> None:
+    """Wait until a slot has its place in the server's log: from then on nothing is missed by who reads it."""
+    placed = f"SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = '{name}'"
+    wait_for(lambda: any(at is not None for (at,) in database.run(placed)), seconds=120)
 
 
 class Relay:

@@ -14,10 +14,9 @@ from headwater.kafka.problems import problem_as, trouble
 from headwater.kafka.properties import client_config, java_config
 from headwater.services.artifacts import fetch
 from headwater.services.java_program import java_command, properties
-from headwater.services.ports import free_port
 from headwater.services.postgres import EmbeddedPostgres
 from tests.ends.kafka_world import texts
-from tests.stage.shared import SharedKafka, fresh
+from tests.stage.shared import SharedKafka, closed_port, fresh
 
 pytestmark = pytest.mark.services
 
@@ -45,7 +44,7 @@ def listed_by_java(config: dict[str, str], folder: Path) -> list[str]:
     file.write_text(properties(config))
     command = java_command(fetch("kafka"), "org.apache.kafka.tools.TopicCommand", heap="128m")
     command += ["--list", "--bootstrap-server", config["bootstrap.servers"], "--command-config", str(file)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert run.returncode == 0, run.stdout[-800:] + run.stderr[-800:]
     return run.stdout.split()
 
@@ -84,9 +83,10 @@ def test_ends_follow_the_isolation_level(kafka: SharedKafka) -> None:
     reader.close()
 
 
-def complaint(given: dict[str, str]) -> SinkError:
+def complaint(given: dict[str, str], *, seconds: float = 60.0) -> SinkError:
+    """What is said of a client that is refused, as soon as it is; of one that hears nothing, after so many seconds."""
     with pytest.raises(KafkaException) as caught:
-        topics(given, timeout=2.0)
+        topics(given, timeout=seconds)
     error = problem_as(SinkError, caught.value, given)
     assert isinstance(error, SinkError)
     return error
@@ -109,8 +109,9 @@ def test_an_authority_that_did_not_sign_is_a_failure_of_tls(kafka: SharedKafka) 
 
 
 def test_a_broker_that_is_not_there_does_not_answer() -> None:
-    server = f"127.0.0.1:{free_port()}"
-    error = complaint({"bootstrap.servers": server})
+    with closed_port() as port:
+        server = f"127.0.0.1:{port}"
+        error = complaint({"bootstrap.servers": server}, seconds=5.0)
     assert error.message == f"kafka at {server} does not answer"
     assert "Connection refused" in error.detail
 

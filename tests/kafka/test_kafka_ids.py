@@ -34,7 +34,7 @@ def read_some(kafka: SharedKafka, folder: Path, topic: str) -> Position:
 
 def refused(source: KafkaSource, after: Position) -> SourceError:
     """The error that reading on comes to."""
-    deadline = time.monotonic() + 60.0
+    deadline = time.monotonic() + 120.0
     with pytest.raises(SourceError) as caught:
         while time.monotonic() < deadline:
             delivery = source.read(after, 100, wait=0.2)

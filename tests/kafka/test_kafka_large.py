@@ -14,7 +14,7 @@ import pytest
 
 from tests.stage.shared import SharedKafka
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(900)]
 
 MESSAGES = 250_000
 
@@ -39,7 +39,7 @@ def test_a_large_backlog_is_read_by_spark_itself(kafka: SharedKafka, tmp_path: P
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=800,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]

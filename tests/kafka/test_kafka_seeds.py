@@ -23,12 +23,13 @@ from headwater.demo.package_files import packaged
 from headwater.kafka.clients import topics
 from headwater.runtime.pipeline import Pipeline
 from tests.faults.cast import last_values
+from tests.kafka.relayed import wait_for_slot
 from tests.pipeline.world import command, pipeline, rows
 from tests.postgres.world import Database, wait_for
 from tests.sql import seeds
 from tests.stage.shared import SharedConnect, SharedKafka, SharedOpenSearch, fresh
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 COSTS = """
 SELECT upper(substring(m.insurance_company, 1, 4) || '_' || substring(ac.accident_detail, 1, 4)),
@@ -66,6 +67,7 @@ def registered(connect: SharedConnect, database: Database, tmp_path: Path) -> It
         names.append(server)
         shown = command("connect", "status", server, "--url", connect.url)
         assert shown.code == 0 and "RUNNING" in shown.out
+        wait_for_slot(database, server)
         return server
 
     yield register
@@ -80,7 +82,7 @@ def run_until(running: Pipeline, reached: Callable[[], bool]) -> None:
         running.step(wait=0.2)
         return reached()
 
-    wait_for(turned, seconds=90)
+    wait_for(turned, seconds=240)
 
 
 def documents(url: str, index: str) -> set[Document]:
@@ -155,6 +157,7 @@ def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
     server, index = registered("register-postgres.json"), opensearch.index("costs")
     topic = f"{server}.claims.accident_claims"
     tail = ("tail", topic, "--from-beginning", "--property", f"bootstrap.servers={kafka.address}")
+    wait_for(lambda: topic in topics({"bootstrap.servers": kafka.address}), seconds=180)
     assert command(*tail, "--max", "3").code == 0
     text = costs_script(kafka, opensearch, database, server=server, index=index)
     with pipeline(text, tmp_path) as running:
@@ -191,7 +194,7 @@ def test_members_who_change_their_company_take_their_claims_with_them(
     text = packaged(TABLES[CDC]) + packaged("claims_costs.sql")
     text = with_addresses(text, kafka, opensearch, database, server=server, index=index)
     wanted = {f"{server}.claims.accident_claims", f"{server}.claims.members"}
-    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=60)
+    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=180)
 
     def is_true() -> bool:
         return documents(opensearch.url, index) == {tuple(row) for row in database.run(COSTS)}

@@ -17,7 +17,7 @@ from headwater.sources.kafka.options import KafkaOptions
 from headwater.sources.kafka.source import KafkaSource
 from tests.kafka.test_kafka_source import values
 
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 @pytest.mark.services

@@ -10,7 +10,7 @@ import nbformat
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[2] / "docs" / "notebooks"
-CELL_SECONDS = 150
+CELL_SECONDS = 400
 
 
 class Executed:
@@ -21,6 +21,9 @@ class Executed:
         client = NotebookClient(
             self._cells,
             timeout=CELL_SECONDS,
+            startup_timeout=CELL_SECONDS,
+            # What a cell showed may come after the word that it is done.
+            iopub_timeout=CELL_SECONDS,
             kernel_name="python3",
             resources={"metadata": {"path": str(folder)}},
         )

@@ -15,6 +15,7 @@ from tests.notebook.executed import Executed, tables
 
 @pytest.mark.jvm
 @pytest.mark.services
+@pytest.mark.timeout(1200)
 def test_the_costs_of_the_claims_are_those_of_the_database(folder: Path) -> None:
     claims = Executed("claims", folder)
     kept, differ = tables(claims.text("rows_that_differ"))

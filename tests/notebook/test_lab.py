@@ -15,6 +15,7 @@ from tests.notebook.executed import Executed, tables
 
 @pytest.mark.jvm
 @pytest.mark.services
+@pytest.mark.timeout(1200)
 def test_the_star_of_the_lab_knows_what_the_shop_knows(folder: Path) -> None:
     lab = Executed("lab", folder)
     (shop,) = tables(lab.text("FROM orders AS o JOIN orderdetails"))

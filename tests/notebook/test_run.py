@@ -6,7 +6,6 @@ Oracle: what a pipeline of a few lines was told to do.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -109,8 +108,10 @@ def test_a_mistake_of_ours_is_told_and_printed(monkeypatch: pytest.MonkeyPatch) 
 
 def test_who_waits_again_waits_for_what_is_committed_then(monkeypatch: pytest.MonkeyPatch) -> None:
     gate, stands = threading.Event(), threading.Event()
+    turns: list[None] = []
 
     def halt() -> None:
+        turns.append(None)
         if not gate.is_set():
             stands.set()
             assert gate.wait(SECONDS)
@@ -124,10 +125,12 @@ def test_who_waits_again_waits_for_what_is_committed_then(monkeypatch: pytest.Mo
     assert stands.wait(SECONDS)
     # The step at hand brings what was waited for before; now more is.
     steps.known, steps.most = 50, 1
+    halted = len(turns)
 
     def opening() -> float:
+        """A clock that moves on when the step at hand and one more are over, and were looked at."""
         gate.set()
-        return time.monotonic()
+        return float(len(turns) > halted + 1)
 
     monkeypatch.setattr("headwater.notebook.run.time", SimpleNamespace(monotonic=opening))
     assert not run.catch_up(0.3) and steps.done == 1

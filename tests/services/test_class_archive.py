@@ -35,7 +35,7 @@ def run(home: Path, jars: Path, options: list[str]) -> str:
     """Run the program; what Java says of where its main class came from."""
     java = str(home / "bin" / "java")
     command = [java, "-XX:+UseSerialGC", "-Xlog:class+load", *options, "-cp", f"{jars}/*", MAIN, "-version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
     assert "Ivy" in done.stdout
     return next(line for line in done.stdout.splitlines() if f" {MAIN} source:" in line)
 

@@ -30,7 +30,7 @@ class WebServer(Server):
     """Serves the files of its folder."""
 
     name = "web"
-    start_seconds = 20.0
+    start_seconds = 120.0
     arguments: tuple[str, ...] = ("-m", "http.server", "--bind", "127.0.0.1", "--directory")
 
     def launch(self) -> Launch:
@@ -56,7 +56,7 @@ def web(tmp_path: Path) -> Iterator[WebServer]:
 
 def test_it_answers_until_it_is_stopped(web: WebServer) -> None:
     with web:
-        assert web.answers() and web.pid is not None
+        assert wait_for(web.answers, 60) and web.pid is not None
         assert running_pid(web.folder) == web.pid and noted_port(web.folder) == web.port
     assert web.pid is None and is_free(web.port)
     web.stop()
@@ -68,7 +68,7 @@ def test_one_that_was_killed_is_started_again_on_its_port(web: WebServer) -> Non
     web.kill()
     assert web.pid is None
     web.start()
-    assert web.pid not in (None, first) and web.answers()
+    assert web.pid not in (None, first) and wait_for(web.answers, 60)
 
 
 def test_one_that_was_killed_from_outside_is_started_again_on_its_port(web: WebServer) -> None:
@@ -76,7 +76,7 @@ def test_one_that_was_killed_from_outside_is_started_again_on_its_port(web: WebS
     assert web.pid is not None
     os.kill(web.pid, signal.SIGKILL)
     web.start()
-    assert web.answers()
+    assert wait_for(web.answers, 60)
 
 
 def test_a_port_that_is_taken_is_named(web: WebServer) -> None:
@@ -93,7 +93,7 @@ def test_a_folder_has_one_server(web: WebServer) -> None:
     with pytest.raises(ServiceError, match="another web runs on this folder") as raised:
         WebServer(web.folder, free_port()).start()
     assert str(web.pid) in raised.value.detail
-    assert web.answers()
+    assert wait_for(web.answers, 60)
 
 
 def test_what_it_said_before_it_ended_is_told(tmp_path: Path) -> None:
@@ -141,12 +141,12 @@ def start_and_die(server: Server, lifetime: Lifetime) -> None:
 
 def test_it_ends_with_the_process_that_started_it(web: WebServer) -> None:
     start_and_die(web, Lifetime.PARENT)
-    assert wait_for(lambda: running_pid(web.folder) is None, 10)
+    assert wait_for(lambda: running_pid(web.folder) is None, 60)
 
 
 def test_one_with_a_life_of_its_own_stays_and_anyone_can_stop_it(web: WebServer) -> None:
     start_and_die(web, Lifetime.OWN)
-    assert web.pid is not None and web.answers()
+    assert web.pid is not None and wait_for(web.answers, 60)
     assert stop_process(web.folder) is True
     assert web.pid is None and is_free(web.port)
 
@@ -155,8 +155,8 @@ def test_one_that_belongs_to_a_pipe_ends_when_nobody_holds_it(tmp_path: Path) ->
     os.mkfifo(tmp_path / "pipe")
     held = os.open(tmp_path / "pipe", os.O_RDWR)
     server = WebServer(tmp_path / "web", free_port(), lifetime=tmp_path / "pipe").start()
-    assert server.answers()
+    assert wait_for(server.answers, 60)
     os.close(held)
-    assert wait_for(lambda: running_pid(server.folder) is None, 10)
+    assert wait_for(lambda: running_pid(server.folder) is None, 60)
     with pytest.raises(ServiceError, match="did not start"):
         server.start()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +26,14 @@ Settings = dict[str, Value]
 def fresh(hint: str) -> str:
     """A name nobody has used: `orders-3f2a91c0`."""
     return f"{hint}-{uuid.uuid4().hex[:8]}"
+
+
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """A port at which nobody listens: it is held, so that nobody else can take it meanwhile."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,7 @@ class SharedKafka:
         # Kept until the answer is there: a client that nobody holds gives up its requests.
         client = AdminClient(self.plain)
         client.create_topics([new])[name].result(READ_SECONDS)
+        _wait_until_shown(client, name, lambda found: found == partitions)
         return name
 
     def write(
@@ -118,6 +129,7 @@ class SharedKafka:
         """Give a topic so many partitions in all."""
         client = AdminClient(self.plain)
         client.create_partitions([NewPartitions(topic, count)])[topic].result(READ_SECONDS)
+        _wait_until_shown(client, topic, lambda found: found == count)
 
     def make_anew(self, topic: str) -> None:
         """Delete a topic and make one of the same name."""
@@ -127,15 +139,17 @@ class SharedKafka:
         while True:
             try:
                 client.create_topics([NewTopic(topic, 1, 1)])[topic].result(READ_SECONDS)
-                return
+                break
             except KafkaException:
                 # The name is free only when the deletion is through.
                 assert time.monotonic() < deadline, f"{topic} is not deleted"
+        _wait_until_shown(client, topic, lambda found: found == 1)
 
     def delete(self, topic: str) -> None:
         """Delete a topic."""
         client = AdminClient(self.plain)
         client.delete_topics([topic])[topic].result(READ_SECONDS)
+        _wait_until_shown(client, topic, lambda found: found == 0)
 
     def remove_before(self, topic: str, offset: int) -> None:
         """Remove the messages of a topic's first partition before an offset, as its retention would."""
@@ -164,6 +178,17 @@ class SharedKafka:
         finally:
             consumer.close()
         return found
+
+
+def _wait_until_shown(client: AdminClient, topic: str, is_so: Callable[[int], bool]) -> None:
+    """Wait until the broker shows as many partitions of a topic as it should: it learns of a change after it was made."""
+    deadline = time.monotonic() + READ_SECONDS
+    while True:
+        found = client.list_topics(timeout=READ_SECONDS).topics.get(topic)
+        if is_so(0 if found is None else len(found.partitions)):
+            return
+        assert time.monotonic() < deadline, f"the change of {topic} does not show"
+        time.sleep(0.02)
 
 
 @dataclass(frozen=True)
