@@ -11,9 +11,6 @@ import tempfile
 import time
 from pathlib import Path
 
-# As in all tests: what runs once is not worth optimising.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
-
 from tests.random_queries.campaign import Campaign, run_campaign
 from tests.random_queries.found import keep
 from tests.random_queries.shrink import Case, shrunk
