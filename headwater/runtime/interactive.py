@@ -113,7 +113,7 @@ def remove_unused(folder: Path) -> None:
 def busy_cores(pipeline: Pipeline) -> int:
     """How many tasks Spark has at hand for a pipeline at this moment; a plan that is kept runs as one of its own."""
     tracker = pipeline.engine.spark.sparkContext.statusTracker()
-    busy = int(pipeline.engine.kept.is_running)
+    busy = int(pipeline.engine.is_at_work)
     for job in tracker.getJobIdsForGroup(pipeline.name):
         found = tracker.getJobInfo(job)
         stages = found.stageIds if found is not None and found.status == "RUNNING" else ()

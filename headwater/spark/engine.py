@@ -24,7 +24,8 @@ from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema
 from headwater.spark.frames import bag_of, frame_of, plain, register, weighted
 from headwater.spark.inputs import MOST_BYTES, Before, Inputs, size_in_java
-from headwater.spark.kept import KeptPlans, Leaf
+from headwater.spark.kept import Leaf
+from headwater.spark.known import Known, known_to
 from headwater.spark.local_rows import local_frame
 from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
@@ -52,7 +53,7 @@ class Engine:
     spark: SparkSession
     folder: Path
     pace: Pace = field(init=False)
-    kept: KeptPlans = field(init=False)
+    known: Known = field(init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _read: dict[str, int] = field(default_factory=dict)
     """The rows that the plan under way was given."""
@@ -63,7 +64,12 @@ class Engine:
 
     def __post_init__(self) -> None:
         self.pace = Pace(self.spark)
-        self.kept = KeptPlans(self.spark)
+        self.known = known_to(self.spark)
+
+    @property
+    def is_at_work(self) -> bool:
+        """True while Java runs a plan that is kept."""
+        return self.known.plans.is_running
 
     def run(
         self, plan: ChangePlan, before: Before, *, first: bool, names: Mapping[str, tuple[str, ...]]
@@ -91,21 +97,24 @@ class Engine:
 
     def analyse(self, schemas: Mapping[str, Schema], query: exp.Query) -> dict[str, str]:
         """The types Spark gives the columns of a query over relations of these schemas."""
-        for name, schema in schemas.items():
-            if self._empty.get(name) != schema:
-                register(name, self.spark.createDataFrame([], struct_of(schema)))
-                self._empty[name] = schema
-        struct = self.sql(query).schema
-        types = {f.name: type_text(f.dataType) for f in struct.fields}
+        text = to_text(query)
+        types = dict(self.known.types(schemas, text, lambda: self._analysed(schemas, text)))
         if have_fixed_values([*types.values(), *(c.type for schema in schemas.values() for c in schema)]):
             self.pace.generate_no_code()
         return types
 
+    def _analysed(self, schemas: Mapping[str, Schema], text: str) -> dict[str, str]:
+        for name, schema in schemas.items():
+            if self._empty.get(name) != schema:
+                register(name, self.spark.createDataFrame([], struct_of(schema)))
+                self._empty[name] = schema
+        self.pace.suit(None)
+        return {f.name: type_text(f.dataType) for f in self.spark.sql(text).schema.fields}
+
     def add_function(self, name: str, function: Callable[..., Any], kind: str) -> None:
         """Let SQL call a Python function that takes Arrow arrays and gives one of a type."""
         add_function(self.spark, name, function, kind)
-        # A plan holds the functions that it calls.
-        self.kept.forget()
+        self.known.forget()
 
     def query(self, text: str, views: Mapping[str, State]) -> DataFrame:
         """A plain query over the rows that are true in the given States."""
@@ -134,7 +143,7 @@ class Engine:
         self.pace.suit(rows)
         for leaf in leaves:
             self._empty.pop(leaf.view, None)
-        return self.kept.run(text, leaves, names=names, pace=self.pace.of(rows))
+        return self.known.plans.run(text, leaves, names=names, pace=self.pace.of(rows))
 
     def _statement(
         self,
