@@ -48,8 +48,8 @@ def losses_of(table: CaptureTable, now: Shape, before: Before) -> list[Loss]:
         found.append(_key_loss(table, now))
     lost = {loss.column for loss in found}
     needed = [loss for loss in found if loss.column is None or loss.column in table.schema.key]
-    if needed or lost >= {column.name for column in table.own}:
-        # Without its key nobody knows which row changes.
+    if needed or lost >= {column.name for column in table.own} or (found and table.parks):
+        # Without its key nobody knows which row changes; and rows may have been put aside for the column that is lost.
         first = (needed or found)[0]
         return [Loss(table.name, None, first.message, first.detail, first.hint)]
     return found
