@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from headwater.errors import SourceError
+from headwater.errors import HeadwaterError, SourceError
 from headwater.log.events import OP, POSITION
 from headwater.log.letters import DEAD_LETTERS
 from headwater.log.positions import Position
@@ -49,8 +49,15 @@ def test_a_letter_says_the_same_of_first_rows_and_of_changes(database: Database,
         first = read_now(source)
         database.run(f"INSERT INTO t VALUES {row}", 1001, odd)
         then = read_now(source, after=first[-1].position)
+        database.run("UPDATE t SET b = '\\x01', a = '{1,2}', x = 'x' WHERE id = 2")
+        database.run("UPDATE t SET n = 'NaN' WHERE id = 2")
+        last = read_now(source, after=then[-1].position)
     assert brief(first, "t") == [("insert", 2, *[None] * 6)]
     assert brief(then, "t") == []
+    assert brief(last, "t") == [
+        ("upsert", 2, None, None, "x", None, [1, 2], b"\x01"),
+        ("delete_key", 2, *[None] * 6),
+    ]
     sent = {"d": "infinity", "n": "NaN", "x": odd, "f": "1e+300", "a": "{{1}}", "b": "\\x00ff"}
     assert letters(first) == [("t", "d", {"id": "1", **sent})]
     assert letters(then) == [("t", "d", {"id": "1001", **sent})]
@@ -277,3 +284,37 @@ def test_a_column_that_is_lost_stops_all_of_the_table(database: Database, world:
         then = read_now(source, after=first[-1].position)
     assert brief(then, "t") == []
     assert [(loss.table, loss.column) for one in then for loss in one.losses] == [("t", None)]
+
+
+def test_first_rows_alone_have_letters_too(database: Database, world: World) -> None:
+    make(database)
+    table = database.table("t", COLUMNS, "id", scan__startup__mode="snapshot", **PARKS)
+    with world.source(table) as source:
+        said = read_to(source, source.now())
+    assert brief(said, "t") == [("insert", 1, 1, "ann")]
+    assert [row["id"] for _, _, row in letters(said)] == ["2", "3"]
+
+
+def test_a_letter_of_a_pattern_says_which_table(database: Database, world: World) -> None:
+    for name in ("t_1", "t_2"):
+        database.run(
+            f"CREATE TABLE {name} (id int PRIMARY KEY, n numeric); INSERT INTO {name} VALUES (1, 1), (2, 'NaN')"
+        )
+    table = database.table(
+        "t", "shard string, id int, n decimal(3,0)", "shard", "id", table_name=r"t_\d", **PARKS
+    )
+    with world.source(replace(table, metadata={"shard": "table_name"})) as source:
+        first = read_now(source)
+        database.run(
+            "UPDATE t_1 SET n = 2000 WHERE id = 1; UPDATE t_2 SET n = 5; DELETE FROM t_1 WHERE id = 2"
+        )
+        said = first + read_now(source, after=first[-1].position)
+    assert folded(said, "t", keys=2) == {("t_2", 1, 5): 1, ("t_2", 2, 5): 1}
+    assert Counter((name, row["id"]) for name, _, row in letters(said)) == {("t", "2"): 2, ("t", "1"): 1}
+    shown = {letter["error"].split("does not")[0] for letter in events(said, DEAD_LETTERS)}
+    assert shown == {f"a value of column 'n' of table 't (public.t_{i})' " for i in (1, 2)}
+
+
+def test_messages_have_no_letters(database: Database) -> None:
+    with pytest.raises(HeadwaterError, match="'dead-letter' has no meaning for messages"):
+        database.options("", messages__prefix="p", **PARKS)
