@@ -9,11 +9,18 @@ from typing import Any
 
 from headwater.log.events import DELETE, DELETE_KEY, INSERT, TRUNCATE, UPSERT, Delivery
 from headwater.log.letters import DEAD_LETTERS
-from tests.postgres.world import brief, events
+from tests.postgres.world import Database, brief, events
 
 Row = tuple[Any, ...]
 
 PARKS = {"errors": "dead-letter"}
+
+FIT = "n IS NULL OR n BETWEEN -999 AND 999 AND n = trunc(n)"
+"""What a decimal(3,0) holds."""
+
+KIND_COLUMN = {"kind": "row_kind"}
+
+COLUMNS = "id int, n decimal(3,0), name string"
 
 
 def letters(said: Sequence[Delivery]) -> list[tuple[str, str, dict[str, str | None]]]:
@@ -40,3 +47,15 @@ def folded(said: Sequence[Delivery], table: str, *, keys: int = 1) -> Counter[Ro
             assert state[row] > 0, f"{row} goes and was not there"
             state[row] -= 1
     return +state
+
+
+def make(database: Database, identity: str = "FULL", key: str = "PRIMARY KEY") -> None:
+    """A table of three rows, of which one fits `COLUMNS`."""
+    database.run(f"CREATE TABLE t (id bigint {key}, n numeric, name text)")
+    database.run(f"ALTER TABLE t REPLICA IDENTITY {identity}")
+    database.run("INSERT INTO t VALUES (1, 1, 'ann'), (2, 2000, 'bob'), (3, 'NaN', NULL)")
+
+
+def fitting(database: Database) -> Counter[Row]:
+    """The rows of that table that fit."""
+    return Counter(database.run(f"SELECT id, n, name FROM t WHERE ({FIT}) AND id < 1000"))
