@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from headwater.errors import SourceError
 from headwater.log.text_arrays import elements, inner_arrays, split_arrays
-from headwater.log.text_values import Unfit, can_read, typed, typed_column
+from headwater.log.text_values import Unfit, can_read, fitting, typed, typed_column
 from headwater.schema import Column
 
 
@@ -116,3 +116,15 @@ def test_the_error_names_table_column_and_a_value_of_bearable_length() -> None:
 )
 def test_what_can_be_read_as_what(family: str, kind: str, can: bool) -> None:
     assert can_read(family, kind) is can
+
+
+def test_values_that_do_not_fit_are_told_one_by_one_and_the_others_stay() -> None:
+    texts = ["1", "x", None, "300", "x", "-7", ""] * 100
+    values, reasons = fitting(pa.array(texts), "tinyint", "text")
+    assert values.to_pylist() == [1, None, None, None, None, -7, None] * 100
+    assert reasons is not None
+    assert [one is None for one in reasons.to_pylist()] == [text in ("1", None, "-7") for text in texts]
+    assert fitting(pa.array(["1", None]), "int", "number")[1] is None
+    arrays, why = fitting(pa.array(["{1}", "{{1}}", None]), "array<int>", "array of number")
+    assert why is not None
+    assert (arrays.to_pylist()[0], [one is None for one in why.to_pylist()]) == ([1], [True, False, True])

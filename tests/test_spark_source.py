@@ -171,6 +171,7 @@ def test_options_are_those_of_the_connector_and_the_folder(monkeypatch: pytest.M
         ({"connector": "postgres"}, "connector 'postgres' has no log", "Did you mean 'postgres-cdc'?"),
         (GIVEN | {"tabel-name": "x"}, "has no option 'tabel-name'", "table-name"),
         (GIVEN | {"state": "hdfs://x/y"}, "not a URL", "the same path"),
+        (GIVEN | {"errors": "dead-letter"}, "'dead-letter' has no meaning for the data source", "STRING"),
     ],
 )
 def test_a_wrong_option_says_what_is_right(given: dict[str, str], said: str, hint: str) -> None:

@@ -36,6 +36,10 @@ class Layout:
     """What is lost with the first row that is read so."""
     gone: bool = False
     """True if nothing of the table can be told any more."""
+    parks: bool = False
+    """True if a row with a value that does not fit is put aside; else that is an error."""
+    otherwise: str = ""
+    """What this error says can be done about it, besides another declaration."""
 
     @cached_property
     def own(self) -> tuple[Column, ...]:

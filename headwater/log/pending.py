@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.errors import SourceError
 from headwater.log.beside import Beside, Told, beside_column
 from headwater.log.events import (
     COMMITTED,
@@ -26,10 +27,12 @@ from headwater.log.events import (
     told_schema,
 )
 from headwater.log.layout import Layout
+from headwater.log.letters import Read
 from headwater.log.packed import pieces
+from headwater.log.parted import parted
 from headwater.log.pgoutput import Begin, Value, read_row
 from headwater.log.row_events import row_events
-from headwater.log.text_values import is_bytes, typed_column
+from headwater.log.text_values import fitting, is_bytes, typed_column
 from headwater.schema import WEIGHT
 
 FEW_MESSAGES = 500
@@ -134,31 +137,58 @@ class Pending:
         for packed in self._packed.values():
             packed.told.settle(len(packed.seqs), position, begun)
 
+    def by_name(self) -> dict[str, pa.Table]:
+        """The events, and letters for rows that are put aside, by the names under which the log takes them."""
+        layout = self.layout
+        try:
+            return {layout.table: self.typed()}
+        except SourceError:
+            if not layout.parks:
+                raise
+        texts = self._texts()
+        values = tuple(self._values(texts, place) for place in range(len(layout.own)))
+        found = [
+            fitting(one, column.type, family)
+            for one, column, family in zip(values, layout.own, layout.families, strict=True)
+        ]
+        read = Read(layout.table, layout.own, values, tuple(reasons for _, reasons in found))
+        return parted(self._made(texts, [one for one, _ in found]), read, layout.schema, self._places(texts))
+
     def typed(self) -> pa.Table:
         """The events in their order, as columns of their declared types."""
+        texts = self._texts()
+        return self._made(texts, [self._typed(texts, place) for place in range(len(self.layout.own))])
+
+    def _texts(self) -> pa.Table:
+        """The events in their order, as text."""
         found = [self._plain()] if self.rows else []
         for packed in self._packed.values():
             found += _unpacked(packed) if len(packed.seqs) > FEW_MESSAGES else _one_by_one(packed)
         texts = pa.concat_tables(found) if found else _schema(self.layout).empty_table()
-        if len(found) > 1:
-            texts = texts.take(pc.sort_indices(texts.column(SEQ)))
-        schema, own = told_schema(self.layout.schema), len(self.layout.own)
-        values = [self._typed(texts, place) for place in range(own)]
+        return texts.take(pc.sort_indices(texts.column(SEQ))) if len(found) > 1 else texts
+
+    def _made(self, texts: pa.Table, values: list[pa.Array]) -> pa.Table:
+        """Events of typed values; all else that is told of them is in `texts`."""
+        own = len(values)
         if self.layout.beside:
             told = self._all_told(texts)
             for one in self.layout.beside:
                 values.insert(one.place, self._beside(one, told))
         columns = [*values, *(texts.column(name) for name in texts.column_names[own:])]
-        made = pa.Table.from_arrays(columns, schema=schema).combine_chunks()
+        made = pa.Table.from_arrays(columns, schema=told_schema(self.layout.schema)).combine_chunks()
         return _looked_up(made) if self.layout.by_key else made
 
-    def _all_told(self, texts: pa.Table) -> Told:
+    def _places(self, texts: pa.Table) -> pa.Array:
+        """Where the commit of each event stands."""
         positions = texts.column(POSITION).combine_chunks().dictionary_encode()
         commits = pa.array([self._commits[p] for p in positions.dictionary.to_pylist()], pa.int64())
+        return commits.take(positions.indices)
+
+    def _all_told(self, texts: pa.Table) -> Told:
         weights, ops, transactions, committed = (
             texts.column(name).combine_chunks() for name in (WEIGHT, OP, TRANSACTION, COMMITTED)
         )
-        return Told(weights, ops, transactions, committed, commits.take(positions.indices))
+        return Told(weights, ops, transactions, committed, self._places(texts))
 
     def _beside(self, one: Beside, told: Told) -> pa.Array:
         layout = self.layout
@@ -167,9 +197,18 @@ class Pending:
     def _typed(self, texts: pa.Table, place: int) -> pa.Array:
         layout = self.layout
         column, family = layout.own[place], layout.families[place]
+        return typed_column(
+            self._values(texts, place),
+            column,
+            family=family,
+            table=layout.table,
+            place=layout.place,
+            otherwise=layout.otherwise,
+        )
+
+    def _values(self, texts: pa.Table, place: int) -> pa.Array:
         raw = texts.column(place).combine_chunks()
-        values = raw if is_bytes(family) else raw.cast(pa.string())
-        return typed_column(values, column, family=family, table=layout.table, place=layout.place)
+        return raw if is_bytes(self.layout.families[place]) else raw.cast(pa.string())
 
     def _plain(self) -> pa.Table:
         """The events that came one by one."""

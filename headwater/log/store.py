@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from headwater.errors import StateError
 from headwater.fault_points import pass_by
 from headwater.log.events import SEQ, SMALL_ROWS, Delivery, Events
+from headwater.log.letters import DEAD_LETTERS, is_letters, letters_file, table_of
 from headwater.log.losses import Loss
 from headwater.log.manifest import Append, LoggedTable, Manifest, Part
 from headwater.log.positions import Position
@@ -35,6 +36,9 @@ from headwater.log.shards import declared_name
 
 SNAPSHOT_ROWS = 500_000
 LOCK_SECONDS = 2.0
+
+_LETTERS = "letters "
+"""Under this and the name of a table the manifest remembers that rows of it were put aside."""
 
 
 class LogWriter:
@@ -61,8 +65,15 @@ class LogWriter:
         return self.manifest.number("last")
 
     def write(self, table: str, events: pa.Table) -> Segment:
-        """Write a part of an append that is not durable yet."""
-        return write_segment(self._folder, self._next_file(), table=table, events=events)
+        """Write a part of an append that is not durable yet; `table` may be the name of a table's letters."""
+        of, file = table_of(table), self._next_file()
+        return write_segment(
+            self._folder, file if of == table else letters_file(file), table=of, events=events
+        )
+
+    def has_letters(self, table: str) -> bool:
+        """True if rows of a table were put aside since it was read."""
+        return self.manifest.recall(_LETTERS + table) == "yes"
 
     def snapshot(self, table: str) -> SegmentStream:
         """A stream into which the first rows of a table go."""
@@ -82,6 +93,8 @@ class LogWriter:
             self.manifest.drop_parts(table.name)
             self.manifest.put_table(table)
             self.manifest.put_segments(segments, None)
+            self.manifest.remember(_LETTERS + table.name, "")
+            self._note_letters(segments)
             self._keep_counters()
         _unlink(self._folder, [s.file for part in parts for s in part.segments if s.file not in named])
 
@@ -127,6 +140,7 @@ class LogWriter:
             self.manifest.put_segments(parts, entered)
             self.manifest.adopt(entered, last)
             self.manifest.put_losses(losses, last)
+            self._note_letters(parts)
             for key, value in (facts or {}).items():
                 self.manifest.remember(key, value)
             self._keep_counters()
@@ -145,6 +159,10 @@ class LogWriter:
     def _next_file(self) -> str:
         self._files += 1
         return f"{self._files:012d}.parquet"
+
+    def _note_letters(self, segments: Sequence[Segment]) -> None:
+        for table in {segment.table for segment in segments if is_letters(segment.file)}:
+            self.manifest.remember(_LETTERS + table, "yes")
 
     def _keep_counters(self) -> None:
         self.manifest.remember("files", str(self._files))
@@ -207,7 +225,8 @@ class LogReader:
     def _delivery(self, taken: Sequence[Append], after: int) -> Delivery:
         by_table: dict[str, list[Segment]] = {}
         for segment in self.manifest.segments_of(taken[0].id, taken[-1].id):
-            by_table.setdefault(declared_name(segment.table), []).append(segment)
+            name = DEAD_LETTERS if is_letters(segment.file) else declared_name(segment.table)
+            by_table.setdefault(name, []).append(segment)
         tables = {name: self._events(segments) for name, segments in by_table.items()}
         end = taken[-1].last
         lost = tuple(

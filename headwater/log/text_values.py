@@ -27,6 +27,9 @@ ARRAY_OF = "array of "
 RAW = "raw"
 """The family of what is no text of Postgres at all, but bytes that an application wrote."""
 
+SHOWN = 100
+"""So many letters of a value are shown."""
+
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _TIMES = ("timestamp", "timestamptz")
 
@@ -77,20 +80,61 @@ def typed(texts: pa.Array, kind: str, family: str) -> pa.Array:
 
 
 def typed_column(
-    texts: pa.Array, column: Column, *, family: str, table: str, place: Place | None = None
+    texts: pa.Array,
+    column: Column,
+    *,
+    family: str,
+    table: str,
+    place: Place | None = None,
+    otherwise: str = "",
 ) -> pa.Array:
-    """`typed`, with an error that says where the value stands."""
+    """`typed`, with an error that says where the value stands; `otherwise` is what else can be done about it."""
     try:
         return typed(texts, column.type, family)
     except Unfit as unfit:
-        shown = unfit.value if len(unfit.value) <= 100 else unfit.value[:100] + "..."
+        shown = unfit.value if len(unfit.value) <= SHOWN else unfit.value[:SHOWN] + "..."
         always = "BYTES" if family == RAW else "STRING"
         raise SourceError(
-            f"a value of column '{column.name}' of table '{shown_name(table)}' does not fit its type {column.type}",
+            misfit(column, table),
             detail=f"The value is '{shown}' ({unfit.reason}).",
-            hint=f"Declare the column with a type that holds it; '{column.name} {always}' always does.",
+            hint=f"Declare the column with a type that holds it; '{column.name} {always}' always does.{otherwise}",
             place=place,
         ) from unfit
+
+
+def misfit(column: Column, table: str) -> str:
+    """What is said of a value that does not fit."""
+    return f"a value of column '{column.name}' of table '{shown_name(table)}' does not fit its type {column.type}"
+
+
+def fitting(texts: pa.Array, kind: str, family: str) -> tuple[pa.Array, pa.Array | None]:
+    """`typed` where a value fits and NULL where it does not, and why not; None instead of reasons if all of them fit."""
+    convert = _converter(kind, family)
+    try:
+        return convert(texts), None
+    except (pa.ArrowInvalid, ValueError):
+        # What does not fit is often the same: each text is tried once.
+        told = texts.dictionary_encode()
+    reasons = pa.array(_reasons(told.dictionary, convert), pa.string()).take(told.indices)
+    return convert(pc.if_else(pc.is_null(reasons), texts, pa.scalar(None, texts.type))), reasons
+
+
+def _reasons(texts: pa.Array, convert: Callable[[pa.Array], pa.Array]) -> list[str | None]:
+    """Why each of some texts does not convert; None for those that do. A part that converts is looked at no further."""
+    try:
+        convert(texts)
+        return [None] * len(texts)
+    except (pa.ArrowInvalid, ValueError) as error:
+        if len(texts) == 1:
+            return [_brief(error)]
+    # Into eight, not two: where nothing fits, fewer are tried in vain.
+    size = -(-len(texts) // 8)
+    parts = (texts[begin : begin + size] for begin in range(0, len(texts), size))
+    return [reason for part in parts for reason in _reasons(part, convert)]
+
+
+def _brief(error: Exception) -> str:
+    return str(error).splitlines()[0][:200]
 
 
 def _converter(kind: str, family: str) -> Callable[[pa.Array], pa.Array]:
@@ -121,7 +165,7 @@ def _first_unfit(texts: pa.Array, convert: Callable[[pa.Array], pa.Array], error
     """The first value that does not convert, found by halving: every half that fails is looked at again."""
     if len(texts) <= 1:
         value = texts[0].as_py() if len(texts) else ""
-        return Unfit(str(value), str(error).splitlines()[0][:200])
+        return Unfit(str(value), _brief(error))
     middle = len(texts) // 2
     for half in (texts[:middle], texts[middle:]):
         try:

@@ -136,7 +136,7 @@ class Collector:
         if self._span is None:
             return None
         first, last, moment, seq = self._span
-        tables = {name: pending.typed() for name, pending in self._done.items()}
+        tables = {name: rows for pending in self._done.values() for name, rows in pending.by_name().items()}
         losses = tuple(self._done_losses)
         self._done, self._done_losses, self._span = {}, {}, None
         self.done_rows = self.done_bytes = 0
@@ -148,17 +148,19 @@ class Collector:
         Its end is not known yet, so these events carry the first place of its commit, which lies between
         the end of the transaction before and its own.
         """
-        return {layout.table: rows for layout, rows in self.take_laid_out()}
+        return {name: rows for pending in self._held() for name, rows in pending.by_name().items()}
 
     def take_laid_out(self) -> list[tuple[Layout, pa.Table]]:
-        """The same, with how each table was read."""
+        """The same, with how each table was read; nothing is put aside."""
+        return [(pending.layout, pending.typed()) for pending in self._held()]
+
+    def _held(self) -> list[Pending]:
         assert self.open_at is not None
-        tables = []
-        for pending in self._open.values():
+        held = list(self._open.values())
+        for pending in held:
             pending.settle(self.open_at + 1, self._begun)
-            tables.append((pending.layout, pending.typed()))
         self._open, self.open_rows, self.open_bytes = {}, 0, 0
-        return tables
+        return held
 
     def take_over(self, relations: Mapping[int, tuple[Layout, ...]], heard: Mapping[int, Relation]) -> None:
         """What was said of tables before."""

@@ -33,7 +33,9 @@ class Chronicle:
         """What the events of a table did, row by row."""
         state = step.old[name]
         for node in self._kept.get(name, ()):
-            history = History(node.name, self.program.tables[name].schema, notation, self.engine.folder)
+            table = self.program.tables[name]
+            parks = table.type.parks(table.table.options)
+            history = History(node.name, table.schema, notation, self.engine.folder, parks=parks)
             told = history.of(events, state, lambda: self.engine.saved(self.engine.bag(state)))
             self._take(node, told, step)
 

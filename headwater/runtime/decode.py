@@ -179,6 +179,7 @@ def _parked(table: str, rows: pa.Table) -> ChangeSet:
     count = len(rows)
     columns = [pa.array([table] * count, pa.string())]
     columns += [rows[name] for name in (TOPIC, PARTITION, OFFSET, KEY, VALUE, ERROR)]
+    columns += [pa.nulls(count, pa.string())] * 2
     made = pa.table(
         [*columns, pa.array([1] * count, pa.int8())], names=[*DEAD_LETTERS.names, WEIGHT]
     ).combine_chunks()

@@ -14,6 +14,7 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
 from headwater.runtime.compaction import compactor_beside
 from headwater.runtime.compile import compile_script
+from headwater.runtime.dead_letters import NODE as DEAD_LETTERS
 from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, open_ends
 from headwater.runtime.facts import Listener
@@ -205,9 +206,11 @@ def _interrupted(progress: Progress, edited: str) -> StateError:
 def _retire(program: Program, progress: Progress, kept: Mapping[str, State]) -> None:
     """Let go of what the script no longer means, before a source does: nothing may seem to be held that is not.
 
-    The rows of a view that is made anew stay, so that sinks hear only the difference.
+    The rows of a view that is made anew stay, so that sinks hear only the difference. Dead letters stay, as nobody tells
+    them again.
     """
-    others = [name for name in progress.relations if name not in kept]
+    letters = DEAD_LETTERS.fingerprint
+    others = [n for n, saved in progress.relations.items() if n not in kept and saved.fingerprint != letters]
     stale = [name for name in others if name in program.views]
     progress.retire([name for name in others if name not in stale], stale)
 

@@ -19,6 +19,7 @@ from headwater.errors import HeadwaterError, placed
 from headwater.fault_points import pass_by
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.events import Delivery, Events, Messages
+from headwater.log.letters import DEAD_LETTERS
 from headwater.log.positions import Cut, Position
 from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.chronicle import Chronicle
@@ -142,9 +143,7 @@ class Pipeline:
         for source, delivery in deliveries.items():
             cut = cut.moved(source, delivery.position)
         fill = self.pending if self.ends.whole_at(cut) else set()
-        told = any(
-            delivery.tables or delivery.messages or delivery.losses for delivery in deliveries.values()
-        )
+        told = any(one.tables or one.messages or one.losses for one in deliveries.values())
         if not fill - self.stops.nodes.keys() and not told:
             self._move(cut)
             return None
@@ -218,15 +217,16 @@ class Pipeline:
         rows = 0
         parked: list[ChangeSet] = []
         for delivery in deliveries.values():
+            notation = delivery.position.notation
             for name, events in delivery.tables.items():
-                if name in self.program.tables:
+                if name == DEAD_LETTERS and name in self.program.tables:
+                    parked.append(changes_of(events, self.states[name]))
+                elif name in self.program.tables:
                     rows += events.count
-                    self._take_events(name, events, step, delivery.position.notation)
+                    self._take_events(name, events, step, notation)
             for name, messages in delivery.messages.items():
                 rows += messages.count
-                parked += self._take_messages(
-                    self.program.tables[name], messages, step, delivery.position.notation
-                )
+                parked += self._take_messages(self.program.tables[name], messages, step, notation)
         for letters in parked[:1]:
             parts = tuple(part for one in parked for part in one.parts)
             step.take_table(ChangeSet(letters.relation, letters.schema, parts))

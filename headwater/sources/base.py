@@ -155,6 +155,8 @@ class SourceType:
     """What METADATA columns can be taken from, and the type of each: `{"timestamp": "timestamp"}`."""
     decoding: Callable[[SourceTable], Decoding] | None = None
     """How `Delivery.messages` are decoded; None where a source delivers events."""
+    parks: Callable[[Any], bool] = lambda options: False
+    """True if these options put what cannot be read into headwater.dead_letters; else that is an error."""
     jars: tuple[str, ...] = ()
     """Sets of packages that Spark needs to read this source itself."""
     check: Callable[[SourceTable], None] = lambda table: None

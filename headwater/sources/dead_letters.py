@@ -1,29 +1,40 @@
-"""The table `headwater.dead_letters`: messages that could not be read, put aside by choice.
+"""The table `headwater.dead_letters`: what could not be read, put aside by choice.
 
-Nobody delivers it: the run-time adds what it could not decode. To everyone else it is a table like others.
+Nobody delivers it alone: messages are added by the run-time, which could not decode them, rows of a database come with
+the log of their source. To everyone else it is a table like others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from headwater.schema import Column, Schema
+from headwater.log.letters import DEAD_LETTERS as TABLE
+from headwater.log.letters import LETTER_SCHEMA as SCHEMA
 from headwater.sources.base import SourceType
 from headwater.sources.silent import SilentSource, forget_nothing
 
-TABLE = "headwater.dead_letters"
+__all__ = [
+    "DEAD_LETTER",
+    "DEAD_LETTERS",
+    "OTHERWISE",
+    "SCHEMA",
+    "STOP",
+    "TABLE",
+    "DeadLetterOptions",
+    "parks",
+]
 
-SCHEMA = Schema(
-    (
-        Column("table_name", "string"),
-        Column("topic", "string"),
-        Column("partition", "int"),
-        Column("offset", "bigint"),
-        Column("key", "binary"),
-        Column("value", "binary"),
-        Column("error", "string"),
-    )
-)
+STOP, DEAD_LETTER = "stop", "dead-letter"
+"""What option `errors` can be."""
+
+
+OTHERWISE = f" Or set 'errors' = '{DEAD_LETTER}' to put such rows into {TABLE} and go on."
+
+
+def parks(options: Any) -> bool:
+    """True if option `errors` says so."""
+    return bool(options.errors == DEAD_LETTER)
 
 
 @dataclass(frozen=True)

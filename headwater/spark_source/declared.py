@@ -80,6 +80,12 @@ def read_declared(given: Mapping[str, str]) -> Declared:
         )
     owner = f"connector '{name}'"
     read: Any = read_options(CONNECTORS[name].options, options, owner=owner, place=None)
+    if CONNECTORS[name].parks(read):
+        raise OptionError(
+            "option 'errors' = 'dead-letter' has no meaning for the data source",
+            detail="There is no table of dead letters beside a plain Spark job.",
+            hint="Remove it, and declare the column that does not fit as STRING.",
+        )
     return Declared(name, read, None if state is None else _folder(state))
 
 

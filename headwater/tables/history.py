@@ -74,6 +74,8 @@ class History:
     notation: str
     """How positions are written."""
     folder: Path
+    parks: bool = False
+    """True if the table has only rows that fit: one that goes and was not there is nobody's business."""
     _files: list[Path] = field(default_factory=list)
 
     def of(self, events: Events, state: State, everything: Callable[[], pa.Table | Files]) -> ChangeSet:
@@ -134,7 +136,7 @@ class History:
         whole = filled(rows, known, key, table=self.relation) if key else rows
         stored = known.select(names)
         both = pa.concat_tables([stored, whole.select(names).cast(stored.schema)]).combine_chunks()
-        fold = _Fold(len(stored), is_keyed=bool(key))
+        fold = _Fold(len(stored), is_keyed=bool(key), parks=self.parks)
         for place, row_key in enumerate(_keys(stored, key or names)):
             fold.last.setdefault(row_key, []).append(place)
         emptied = {one.seq: one for one in each_emptied(whole)}
@@ -193,6 +195,8 @@ class _Fold:
     """The place of the first event's row."""
     is_keyed: bool
     """False if equal rows may stand side by side."""
+    parks: bool = False
+    """True if nothing is told of a row that goes and was not there."""
     last: dict[str, list[int]] = field(default_factory=dict)
     """Of each key the places of the rows that are there."""
     events: list[int] = field(default_factory=list)
@@ -218,7 +222,8 @@ class _Fold:
                 # The first half of an update.
                 self._moved, self._is_moving = was, True
                 return
-            self._add(DELETED, row if was is None else was, None)
+            if was is not None or not self.parks:
+                self._add(DELETED, row if was is None else was, None)
         else:
             was = self._moved if self._is_moving else self._taken(key) if self.is_keyed else None
             self._is_moving = False

@@ -141,7 +141,9 @@ def _never_seen(table: str, names: list[str], key: dict[str, object]) -> SourceE
     return SourceError(
         f"table '{table}' has an update of a row that was never seen, and not all of the row was sent",
         detail=f"Of the row with {row} the log leaves out {', '.join(names)}: large values that did not change. What they"
-        " are is not in the state, which did not begin with the table's first rows.",
+        " are is not in the state: it did not begin with the table's first rows, or the row did not fit before, and was"
+        " put into headwater.dead_letters.",
         hint="Let the log tell whole rows (ALTER TABLE ... REPLICA IDENTITY FULL) before changes are read, or begin with"
-        " all rows ('scan.startup.mode' = 'initial'). Either way remove the state and start anew.",
+        " all rows ('scan.startup.mode' = 'initial'). Either way remove the state and start anew; after a dead letter set"
+        f" REPLICA IDENTITY FULL and let the table be read again (headwater resnapshot {table}).",
     )

@@ -13,6 +13,7 @@ from headwater.kafka.properties import cluster_of
 from headwater.options import revealed
 from headwater.schema import Schema
 from headwater.sources.base import Decoding, SourceContext, SourceTable, SourceType
+from headwater.sources.dead_letters import parks
 from headwater.sources.kafka import startup, topics
 from headwater.sources.kafka.lane import opened
 from headwater.sources.kafka.options import KafkaOptions, TopicOptions, UpsertKafkaOptions
@@ -37,8 +38,7 @@ def _decoding(table: SourceTable) -> Decoding:
     )
     reading = Reading(table.schema, formats, table.metadata, kind)
     subject = f"topic '{options.topic}'" if options.topic else f"the topics that fit '{options.pattern}'"
-    parks = options.errors == "dead-letter"
-    return Decoding(decoding(reading), quick_decoding(reading), parks=parks, subject=subject)
+    return Decoding(decoding(reading), quick_decoding(reading), parks=parks(options), subject=subject)
 
 
 def _check(table: SourceTable) -> None:
@@ -102,6 +102,7 @@ KAFKA = SourceType(
     forget=_forget,
     append_only=_only_inserts,
     origin=_origin,
+    parks=parks,
     metadata=METADATA,
     decoding=_decoding,
     check=_check,
@@ -116,6 +117,7 @@ UPSERT_KAFKA = SourceType(
     open=KafkaSource,
     forget=_forget,
     origin=_origin,
+    parks=parks,
     metadata=METADATA,
     decoding=_decoding,
     check=_check,

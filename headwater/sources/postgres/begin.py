@@ -40,7 +40,7 @@ from headwater.sources.postgres.meanwhile import still_lost
 from headwater.sources.postgres.membership import check_members, remember_members
 from headwater.sources.postgres.messages import logged_messages, new_messages
 from headwater.sources.postgres.options import COMMITTED, INITIAL, SNAPSHOT
-from headwater.sources.postgres.resume import ANEW, GIVEN_UP, check_known, check_slot
+from headwater.sources.postgres.resume import ANEW, GIVEN_UP, check_known, check_letters, check_slot
 from headwater.sources.postgres.retained import check_retained
 from headwater.sources.postgres.shards import pairs_of
 from headwater.sources.postgres.snapshot import Snapshot
@@ -261,6 +261,7 @@ def _begin_without_stream(config: CaptureConfig, log: LogWriter, cursor: Any, pr
     pairs = pairs_of(cursor, config, log.manifest.tables(), lost=lost, streamed=False)
     new = new_tables(pairs, log, config.after)
     begun = Begun(pairs, new, (), None, None)
+    check_letters([pair for pair in pairs if pair not in new], log)
     for pair in new:
         check_select(cursor, pair)
     if not new:

@@ -18,6 +18,7 @@ from headwater.log.shards import shown_name
 from headwater.options import Secret
 from headwater.schema import Column, Schema, schema_from_json
 from headwater.sources.base import SourceContext, SourceTable
+from headwater.sources.dead_letters import parks
 from headwater.sources.postgres.agreed import Care, care_of, publication_name, slot_name
 from headwater.sources.postgres.connect import Address, address_of
 from headwater.sources.postgres.options import PostgresOptions, is_pattern, prefixes_of
@@ -49,6 +50,8 @@ class CaptureTable:
     """For one of several tables that match patterns: these patterns, of the schema and the table."""
     oid: int = 0
     """And its number at the server, which it keeps under another name."""
+    parks: bool = False
+    """True if a row with a value that does not fit is put aside; else that is an error."""
 
     @property
     def shown(self) -> str:
@@ -206,4 +209,5 @@ def _table(table: SourceTable) -> CaptureTable:
         prefixes_of(options),
         dict(table.metadata),
         bool(options.table) and is_pattern(options),
+        parks=parks(options),
     )

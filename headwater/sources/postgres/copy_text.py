@@ -19,8 +19,10 @@ import pyarrow.csv as csv
 
 from headwater.errors import Place
 from headwater.log.beside import Beside, own_columns
-from headwater.log.text_values import typed_column
+from headwater.log.letters import Read
+from headwater.log.text_values import fitting, typed_column
 from headwater.schema import Column, Schema, arrow_type
+from headwater.sources.dead_letters import OTHERWISE
 from headwater.sources.postgres.types import ServerType, family, spark_type
 
 PIECE_BYTES = 4_000_000
@@ -46,6 +48,8 @@ class CopiedTable:
     place: Place | None = None
     beside: tuple[Beside, ...] = ()
     """Declared columns that the table at the server does not have."""
+    parks: bool = False
+    """True if a row with a value that does not fit is put aside; else that is an error."""
 
     @cached_property
     def own(self) -> tuple[Column, ...]:
@@ -68,6 +72,17 @@ def columns_of(piece: bytes, table: CopiedTable) -> list[pa.Array]:
         # Some value is not of its type: the way of the stream says which, or knows how to read it.
         texts = (pa.string(),) * len(table.columns)
         return _typed(_split(piece, texts), table, texts)
+
+
+def fitting_columns(piece: bytes, table: CopiedTable) -> tuple[list[pa.Array], Read]:
+    """The same with NULL where a value does not fit, and the rows as text with the reasons."""
+    texts = tuple(map(plain, _split(piece, (pa.string(),) * len(table.columns))))
+    found = [
+        fitting(one, column.type, family(kind))
+        for one, column, kind in zip(texts, table.own, table.types, strict=True)
+    ]
+    read = Read(table.name, table.own, texts, tuple(reasons for _, reasons in found))
+    return [values for values, _ in found], read
 
 
 def _certain(column: Column, kind: ServerType) -> pa.DataType | None:
@@ -123,7 +138,14 @@ def _typed(values: list[pa.Array], table: CopiedTable, parsed: tuple[pa.DataType
     return [
         array
         if kind != pa.string()
-        else typed_column(plain(array), column, family=family(server), table=table.name, place=table.place)
+        else typed_column(
+            plain(array),
+            column,
+            family=family(server),
+            table=table.name,
+            place=table.place,
+            otherwise=OTHERWISE,
+        )
         for array, kind, column, server in zip(values, parsed, table.own, table.types, strict=True)
     ]
 

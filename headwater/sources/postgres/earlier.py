@@ -19,10 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from psycopg2 import sql
 
+from headwater.log.letters import is_letters, letters_file
 from headwater.log.manifest import Part
 from headwater.log.segments import Segment, sync, write_segment
 from headwater.log.store import LogWriter
-from headwater.log.text_values import typed_column
+from headwater.log.text_values import fitting, typed_column
 from headwater.sources.postgres.catalog import FULL, identity_of
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.copy_text import CopiedTable
@@ -143,7 +144,11 @@ class Earlier:
         names = [table.own[table.columns.index(column)].name for column in kept.key]
         gone = _typed(table, kept)
         made = [
-            self._without(segment, gone, names) if gone is not None else segment
+            segment
+            if gone is None
+            else self._letters_without(segment, kept.keys, names)
+            if is_letters(segment.file)
+            else self._without(segment, gone, names)
             for part in kept.parts
             for segment in part.segments
         ]
@@ -161,6 +166,16 @@ class Earlier:
         places = left.combine_chunks()
         rows = pq.ParquetFile(path).read().take(places.take(pc.sort_indices(places)))
         return write_segment(self.log.folder, f"{self.log.stem()}.parquet", table=segment.table, events=rows)
+
+    def _letters_without(self, segment: Segment, gone: frozenset[Key], names: list[str]) -> Segment:
+        letters = pq.ParquetFile(self.log.folder / segment.file).read()
+        rows = [json.loads(value) for value in letters.column("value").to_pylist()]
+        left = [tuple(row[name].encode() for name in names) not in gone for row in rows]
+        if all(left):
+            return segment
+        file = letters_file(f"{self.log.stem()}.parquet")
+        kept = letters.filter(pa.array(left, pa.bool_()))
+        return write_segment(self.log.folder, file, table=segment.table, events=kept)
 
 
 def look_up(snapshot: Snapshot, kept: Kept, rows: FirstRows) -> tuple[Segment, ...]:
@@ -216,12 +231,17 @@ def _typed(table: CopiedTable, kept: Kept) -> pa.Table | None:
     """The touched keys as columns of their declared types."""
     if not kept.keys:
         return None
-    found = {}
+    found, fits = {}, pa.repeat(True, len(kept.keys))
     for place, texts in enumerate(zip(*kept.keys, strict=True)):
         at = table.columns.index(kept.key[place])
         column, kind = table.own[at], table.types[at]
         values = pa.array([text.decode() for text in texts], pa.string())
+        if table.parks:
+            # No row that was read has a key that does not fit.
+            found[column.name], reasons = fitting(values, column.type, family(kind))
+            fits = fits if reasons is None else pc.and_(fits, pc.is_null(reasons))
+            continue
         found[column.name] = typed_column(
             values, column, family=family(kind), table=table.name, place=table.place
         )
-    return pa.table(found)
+    return pa.table(found).filter(fits)

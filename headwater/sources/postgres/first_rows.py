@@ -32,7 +32,9 @@ def copied(pair: Pair, database: str) -> CopiedTable:
     assert len(found) == len(declared.own), "checked before anything is made"
     names, types = tuple(one.name for one in found), tuple(one.type for one in found)
     beside = declared.beside(database)
-    return CopiedTable(declared.name, declared.schema, names, types, declared.place, beside)
+    return CopiedTable(
+        declared.name, declared.schema, names, types, declared.place, beside, parks=declared.parks
+    )
 
 
 @dataclass

@@ -48,10 +48,11 @@ def losses_of(table: CaptureTable, now: Shape, before: Before) -> list[Loss]:
         found.append(_key_loss(table, now))
     lost = {loss.column for loss in found}
     needed = [loss for loss in found if loss.column is None or loss.column in table.schema.key]
-    if needed or lost >= {column.name for column in table.own}:
+    if needed or lost >= {column.name for column in table.own} or (found and table.parks):
         # Without its key nobody knows which row changes.
         first = (needed or found)[0]
-        return [Loss(table.name, None, first.message, first.detail, first.hint)]
+        why = "" if needed or not table.parks else " Rows of the table may have been put aside for it alone."
+        return [Loss(table.name, None, first.message, first.detail + why, first.hint)]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from headwater.errors import SourceError
 from headwater.log.beside import LOST, Beside
@@ -11,6 +12,7 @@ from headwater.log.losses import Loss
 from headwater.log.manifest import LoggedTable
 from headwater.log.pgoutput import Relation
 from headwater.log.text_values import can_read
+from headwater.sources.dead_letters import OTHERWISE
 from headwater.sources.postgres.before import before_of
 from headwater.sources.postgres.catalog import (
     ServerColumn,
@@ -76,7 +78,8 @@ class Layouts:
         # What is rolled back loses nothing.
         for loss in (loss for layout in found for loss in layout.losses):
             raise loss.error()
-        return found
+        # Where a row stands that is put aside is known at the commit: until then a value that does not fit is an error.
+        return tuple(replace(layout, parks=False) for layout in found)
 
     def messages(self, prefix: str) -> tuple[Layout, ...]:
         """The declared tables that read an application's messages of this prefix."""
@@ -111,6 +114,8 @@ class Layouts:
             table.shard,
             () if (table.name, None) in self._lost else losses,
             gone,
+            table.parks,
+            OTHERWISE,
         )
 
     def _shape(self, relation: Relation) -> Shape:

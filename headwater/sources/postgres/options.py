@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from headwater.errors import OptionError
 from headwater.options import Duration, Secret, Size, option, revealed
 from headwater.postgres_tls import MODES
+from headwater.sources.dead_letters import DEAD_LETTER, STOP, parks
 from headwater.sources.postgres.patterns import check_pattern, literal
 from headwater.sources.postgres.tls import NAMES, THEIRS, Tls, with_debezium
 
@@ -82,6 +83,12 @@ class PostgresOptions:
         " where the slot stands; snapshot: all rows, no changes",
         default=INITIAL,
         choices=(INITIAL, LATEST, COMMITTED, SNAPSHOT),
+    )
+    errors: str = option(
+        "errors",
+        "what a row does of which a value does not fit its declared type: `stop`, or go to table headwater.dead_letters",
+        default=STOP,
+        choices=(STOP, DEAD_LETTER),
     )
     heartbeat: Duration | None = option(
         "heartbeat.interval.ms",
@@ -167,6 +174,12 @@ def _check_what(options: PostgresOptions) -> None:
             if not prefixes
             else f"Messages of prefix '{OWN_PREFIX}' are Headwater's own; no table reads them.",
             hint="Use the first argument after 'transactional' of your pg_logical_emit_message.",
+        )
+    if parks(options):
+        raise OptionError(
+            "option 'errors' = 'dead-letter' has no meaning for messages",
+            detail="All of a message fits but for content that is no UTF-8, and that is BYTES.",
+            hint="Remove 'errors', and declare content as BYTES.",
         )
     if options.startup == SNAPSHOT:
         raise OptionError(

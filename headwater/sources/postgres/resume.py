@@ -8,6 +8,7 @@ from typing import Any
 
 from headwater.errors import SourceError
 from headwater.log.positions import Position
+from headwater.log.shards import declared_name
 from headwater.log.store import LogWriter
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureConfig
@@ -71,6 +72,7 @@ def _check_kind(config: CaptureConfig, slot: Slot) -> None:
 
 def check_known(known: Sequence[Pair], log: LogWriter, missing: Sequence[Pair]) -> None:
     """The tables whose rows we have are the same tables still, and their changes were published all the time."""
+    check_letters(known, log)
     logged = log.manifest.tables()
     for pair in known:
         name = f"{pair.found.schema}.{pair.found.name}"
@@ -86,6 +88,20 @@ def check_known(known: Sequence[Pair], log: LogWriter, missing: Sequence[Pair]) 
                 f"table '{name}' is no longer published",
                 detail="It was taken out of the publication, or that was dropped; changes made since are lost.",
                 hint=ANEW,
+                place=pair.declared.place,
+            )
+
+
+def check_letters(known: Sequence[Pair], log: LogWriter) -> None:
+    """A table that was read without rows that do not fit cannot go on as one that has all rows."""
+    for pair in known:
+        if not pair.declared.parks and log.has_letters(pair.declared.name):
+            raise SourceError(
+                f"rows of table '{pair.declared.shown}' were put aside, and 'errors' is 'stop' now",
+                detail="The table has only the rows that fit; the others are in headwater.dead_letters, and are not told"
+                " again.",
+                hint="Set 'errors' = 'dead-letter' again, or let the table be read again (headwater resnapshot"
+                f" {declared_name(pair.declared.name)}).",
                 place=pair.declared.place,
             )
 

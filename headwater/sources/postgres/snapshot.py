@@ -12,12 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from psycopg2 import sql
 
+from headwater.errors import SourceError
 from headwater.log.beside import Told, beside_column
-from headwater.log.events import INSERT, WEIGHTS, first_history, told_schema
+from headwater.log.events import HISTORY, INSERT, POSITION, SEQ, WEIGHTS, first_history, told_schema
+from headwater.log.letters import letters, letters_stem
 from headwater.log.segments import Segment, SegmentStream
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.connect import TRANSACTION_TIMEOUT_SINCE, Address
-from headwater.sources.postgres.copy_text import CopiedTable, columns_of, pieces
+from headwater.sources.postgres.copy_text import CopiedTable, columns_of, fitting_columns, pieces
 from headwater.sources.postgres.ranges import Relation, hold, relations_of
 
 ROWS_PER_FILE = 500_000
@@ -101,21 +103,46 @@ class FirstRows:
         self.table = table
         self._position, self._seq, self._heard = moment.position, seq, heard
         self._schema = told_schema(table.schema)
-        self._stream = SegmentStream(moment.folder, stem, table=table.name, rows_per_file=ROWS_PER_FILE)
+        self._stream, self._letters = (
+            SegmentStream(moment.folder, one, table=table.name, rows_per_file=ROWS_PER_FILE)
+            for one in (stem, letters_stem(stem))
+        )
 
     def take(self, piece: bytes) -> None:
         """Type and write some whole rows as COPY sends them."""
-        events = self._events(columns_of(piece, self.table))
-        self._stream.write(events)
-        self._heard(events.num_rows)
+        try:
+            columns = columns_of(piece, self.table)
+        except SourceError:
+            if not self.table.parks:
+                raise
+            columns = self._without_letters(piece)
+        if len(columns[0]):
+            events = self._events(columns)
+            self._stream.write(events)
+            self._heard(events.num_rows)
 
     def close(self) -> tuple[Segment, ...]:
         """What was written, forced to disk."""
-        return self._stream.close()
+        return (*self._stream.close(), *self._letters.close())
+
+    def _without_letters(self, piece: bytes) -> list[pa.Array]:
+        """The columns of the rows that fit; the others are put aside."""
+        columns, read = fitting_columns(piece, self.table)
+        unfit = read.unfit()
+        rejected = read.filter(unfit)
+        count = len(rejected.texts[0])
+        numbers, positions = self._numbers(count), pa.repeat(pa.scalar(self._position, pa.int64()), count)
+        history = dict(zip(HISTORY, first_history(count, datetime.now(UTC)), strict=True))
+        self._letters.write(letters(rejected, {SEQ: numbers, POSITION: positions, **history}, positions))
+        return [column.filter(pc.invert(unfit)) for column in columns]
+
+    def _numbers(self, count: int) -> pa.Array:
+        """The numbers of so many events."""
+        first, self._seq = self._seq, self._seq + count
+        return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count), start=first)
 
     def _events(self, columns: list[pa.Array]) -> pa.Table:
         count, table = len(columns[0]), self.table
-        ones = pa.repeat(pa.scalar(1, pa.int64()), count)
         weights = pa.repeat(pa.scalar(WEIGHTS[INSERT], pa.int8()), count)
         positions = pa.repeat(pa.scalar(self._position, pa.int64()), count)
         ops, transactions, committed, appended = first_history(count, datetime.now(UTC))
@@ -123,8 +150,6 @@ class FirstRows:
         for one in table.beside:
             made = beside_column(one, table.schema, told, table=table.name, place=table.place)
             values.insert(one.place, made)
-        numbers = pc.cumulative_sum(ones, start=self._seq)
-        values += [pa.repeat(INSERT, count), weights, positions, numbers]
+        values += [pa.repeat(INSERT, count), weights, positions, self._numbers(count)]
         values += [pa.nulls(count, pa.list_(pa.string())), ops, transactions, committed, appended]
-        self._seq += count
         return pa.Table.from_arrays(values, schema=self._schema)

@@ -14,6 +14,7 @@ from headwater.sources.base import SourceContext, SourceTable, SourceType
 from headwater.sources.captured.asking import answered
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.captured.supervisor import Launch
+from headwater.sources.dead_letters import parks
 from headwater.sources.postgres import server
 from headwater.sources.postgres.agreed import check_group
 from headwater.sources.postgres.begin import MADE_PUBLICATION
@@ -94,4 +95,5 @@ POSTGRES = SourceType(
     resolving_key=resolving_key,
     append_only=lambda options: bool(options.messages),
     metadata=METADATA,
+    parks=parks,
 )
