@@ -28,6 +28,9 @@ class Known:
     plans: KeptPlans
     _types: dict[tuple[object, ...], Types] = field(default_factory=dict)
 
+    def __len__(self) -> int:
+        return len(self._types)
+
     def types(self, schemas: Mapping[str, Schema], text: str, ask: Callable[[], Types]) -> Types:
         """The types of a query's columns over relations of these schemas; `ask` is called if they are not known."""
         key = (text, *sorted(schemas.items(), key=lambda pair: pair[0]))
