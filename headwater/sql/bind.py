@@ -24,7 +24,7 @@ from headwater.sql.pivots import write_out_pivots
 from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import name_laterals, write_out_groups
 from headwater.sql.ties import decide_ties
-from headwater.sql.using import write_out_using
+from headwater.sql.using import join_on_shared, note_using, write_out_using
 from headwater.sql.volatile import Where, refuse_volatile
 
 
@@ -51,11 +51,13 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     try:
         write_out_pivots(expanded, lambda source: _qualified(source, schema).named_selects)
         write_out_using(expanded, lambda query: _qualified(query, schema))
+        note_using(expanded)
         qualified = _qualified(expanded, schema)
     except OptimizeError as problem:
         raise _from_optimizer(problem, query, named, where) from None
     except WrongCall as problem:
         raise SqlError(problem.message, hint=problem.hint, place=where(problem.node)) from None
+    join_on_shared(qualified)
     write_out_groups(qualified)
     write_out_quantified(qualified)
     _check_columns(qualified, named, where)
