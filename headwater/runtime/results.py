@@ -37,7 +37,7 @@ def add_result(
     scope: Scope, statement: Asking, name: str, kind: Literal["view", "insert", "query"]
 ) -> Result:
     """Plan a query and keep its blocks; the result is called by `name`."""
-    refuse_open_functions(scope, statement)
+    refuse_open_functions(scope, statement.query, lambda node: place_of(node, statement))
     catalog = scope.remembered.catalog_for(statement.text, scope.catalog)
     bound = bind(statement.query, catalog, lambda node: place_of(node, statement))
     _note_columns(scope, statement, catalog, bound)
@@ -130,6 +130,8 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
     analyse = scope.analyser(statement)
 
     def keep(block: Block) -> None:
+        # What computed columns call is written elsewhere, and may not be asked for.
+        refuse_open_functions(scope, query_of(block), lambda _: statement.place)
         origin = _origin(scope, block)
         keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
         node = maintained(block, keys, analyse)
