@@ -26,6 +26,7 @@ from headwater.spark.text import to_text
 from headwater.sql import statements as sql
 from headwater.sql.bind import Bound, bind
 from headwater.sql.catalog import Catalog
+from headwater.sql.grouping import as_spark_reads
 from headwater.sql.places import place_of
 from headwater.sql.to_plan import to_plan, unique_names
 
@@ -43,9 +44,10 @@ def add_result(
     _note_columns(scope, statement, catalog, bound)
     for read in bound.relations:
         scope.read_table(read, statement.place)
-    numbered = _renamed(bound.query, tuple(f"c{i}" for i in range(len(bound.columns))))
+    query = as_spark_reads(bound.query)
+    numbered = _renamed(query, tuple(f"c{i}" for i in range(len(bound.columns))))
     schema = _schema(_labels(statement, bound), scope.analyse(numbered, statement), statement)
-    plan, query = to_plan(bound, catalog), bound.query
+    plan: Plan = to_plan(bound, catalog)
     if isinstance(statement, sql.InsertInto):
         items = _assigned(scope, statement, plan, schema)
         schema = scope.catalog.get(statement.target, statement.place).written
