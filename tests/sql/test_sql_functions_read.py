@@ -207,6 +207,11 @@ def test_calls_that_answer_anew_each_time_are_refused(call: str) -> None:
         bound(f"SELECT {call} AS x FROM t")
 
 
+def test_a_text_that_is_enciphered_alike_each_time_is_not_refused() -> None:
+    bound("SELECT AES_ENCRYPT(name, 'abcdefghijklmnop', 'ECB') AS x FROM t")
+    bound("SELECT AES_ENCRYPT(name, 'abcdefghijklmnop', 'CBC', 'DEFAULT', UNHEX('00')) AS x FROM t")
+
+
 @pytest.mark.parametrize(
     "constant", ["DATE '2024-01-01'", "DATE 'epoch'", "CAST('today' AS STRING)", "'now'"]
 )
