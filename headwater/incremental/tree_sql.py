@@ -274,8 +274,8 @@ def substituted(expression: exp.Expr, columns: Environment) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
         meant = columns[node.table, node.name].copy()
-        return (
-            meant if isinstance(meant, exp.Column | exp.Literal | exp.Func) else exp.paren(meant, copy=False)
-        )
+        # AND, OR and RLIKE are functions to the library, and are written as operators.
+        is_one = isinstance(meant, exp.Column | exp.Literal | exp.Func) and not isinstance(meant, exp.Binary)
+        return meant if is_one else exp.paren(meant, copy=False)
 
     return expression.copy().transform(swap)

@@ -27,7 +27,7 @@ from headwater.runtime.scope import Scope
 from headwater.schema import arrow_type
 from headwater.sql import statements as sql
 from headwater.sql.calls import ANONYMOUS_AGGREGATES
-from headwater.sql.places import place_of
+from headwater.sql.volatile import Where
 
 Python = Callable[..., Any]
 
@@ -110,15 +110,15 @@ def used_functions(scope: Scope, query: exp.Expr) -> list[Function]:
     return [scope.functions[name] for name in names if name in scope.functions]
 
 
-def refuse_open_functions(scope: Scope, statement: sql.CreateView | sql.InsertInto | sql.Select) -> None:
+def refuse_open_functions(scope: Scope, query: exp.Query, where: Where) -> None:
     """Raise if a query calls a function that does not promise the same answer each time."""
-    for call in statement.query.find_all(exp.Anonymous):
+    for call in query.find_all(exp.Anonymous):
         function = scope.functions.get(call.name.lower())
         if function is not None and not function.is_deterministic:
             raise SqlError(
                 f"{function.name} may give another answer each time, so no maintained result could stay true",
                 hint="If equal arguments always give an equal answer, say so: CREATE FUNCTION ... DETERMINISTIC.",
-                place=place_of(call, statement),
+                place=where(call),
             )
 
 

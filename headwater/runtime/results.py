@@ -26,6 +26,7 @@ from headwater.spark.text import to_text
 from headwater.sql import statements as sql
 from headwater.sql.bind import Bound, bind
 from headwater.sql.catalog import Catalog
+from headwater.sql.grouping import as_spark_reads
 from headwater.sql.places import place_of
 from headwater.sql.to_plan import to_plan, unique_names
 
@@ -37,15 +38,16 @@ def add_result(
     scope: Scope, statement: Asking, name: str, kind: Literal["view", "insert", "query"]
 ) -> Result:
     """Plan a query and keep its blocks; the result is called by `name`."""
-    refuse_open_functions(scope, statement)
+    refuse_open_functions(scope, statement.query, lambda node: place_of(node, statement))
     catalog = scope.remembered.catalog_for(statement.text, scope.catalog)
     bound = bind(statement.query, catalog, lambda node: place_of(node, statement))
     _note_columns(scope, statement, catalog, bound)
     for read in bound.relations:
         scope.read_table(read, statement.place)
-    numbered = _renamed(bound.query, tuple(f"c{i}" for i in range(len(bound.columns))))
+    query = as_spark_reads(bound.query)
+    numbered = _renamed(query, tuple(f"c{i}" for i in range(len(bound.columns))))
     schema = _schema(_labels(statement, bound), scope.analyse(numbered, statement), statement)
-    plan, query = to_plan(bound, catalog), bound.query
+    plan: Plan = to_plan(bound, catalog)
     if isinstance(statement, sql.InsertInto):
         items = _assigned(scope, statement, plan, schema)
         schema = scope.catalog.get(statement.target, statement.place).written
@@ -130,6 +132,8 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
     analyse = scope.analyser(statement)
 
     def keep(block: Block) -> None:
+        # What computed columns call is written elsewhere, and may not be asked for.
+        refuse_open_functions(scope, query_of(block), lambda _: statement.place)
         origin = _origin(scope, block)
         keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
         node = maintained(block, keys, analyse)

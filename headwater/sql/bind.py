@@ -18,14 +18,16 @@ from headwater.errors import SqlError
 from headwater.nearest import nearest
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
+from headwater.sql.ctes import name_ctes_apart
 from headwater.sql.functions.trees import WrongCall
 from headwater.sql.functions.typed import with_kinds
 from headwater.sql.pivots import write_out_pivots
 from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import name_laterals, write_out_groups
+from headwater.sql.stars import write_out_stars
 from headwater.sql.ties import decide_ties
-from headwater.sql.using import write_out_using
-from headwater.sql.volatile import Where, refuse_volatile
+from headwater.sql.using import join_on_shared, note_using, write_out_using
+from headwater.sql.volatile import Where, refuse_moments, refuse_volatile
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,15 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     try:
         write_out_pivots(expanded, lambda source: _qualified(source, schema).named_selects)
         write_out_using(expanded, lambda query: _qualified(query, schema))
+        note_using(expanded)
         qualified = _qualified(expanded, schema)
     except OptimizeError as problem:
         raise _from_optimizer(problem, query, named, where) from None
     except WrongCall as problem:
         raise SqlError(problem.message, hint=problem.hint, place=where(problem.node)) from None
+    name_ctes_apart(qualified)
+    join_on_shared(qualified)
+    write_out_stars(qualified, named)
     write_out_groups(qualified)
     write_out_quantified(qualified)
     _check_columns(qualified, named, where)
@@ -86,6 +92,7 @@ def _settle_kinds(query: exp.Query, named: list[Relation], where: Where) -> None
         column = schema.find(name) if schema is not None else None
         return column.type if column is not None else None
 
+    refuse_moments(query, type_of, where)
     try:
         with_kinds(query, type_of)
     except WrongCall as problem:
@@ -102,18 +109,25 @@ def _check_tables(query: exp.Query, catalog: Catalog, where: Where) -> list[Rela
 
 
 def _write_out_computed(query: exp.Query, catalog: Catalog) -> exp.Query:
+    """Tables with computed columns, or columns that FROM t AS x(a, b) names anew, as queries."""
     for table in relations_of(query):
         relation = catalog.find(table_name(table))
-        if relation is None or not relation.computed:
+        alias = table.args.get("alias")
+        called = [column.name for column in alias.columns] if alias is not None else []
+        if relation is None or not (relation.computed or called):
             continue
+        if len(called) != len(relation.columns):
+            called = []  # a name that is used is said to be none
         by_name = {column.name: column.expression for column in relation.computed}
         items = [
-            exp.alias_(by_name[name].copy(), name) if name in by_name else exp.column(name)
-            for name in relation.columns
+            exp.alias_(by_name[name].copy() if name in by_name else exp.column(name), label)
+            for name, label in zip(relation.columns, called or relation.columns, strict=True)
         ]
         bare = exp.Table(this=exp.to_identifier(relation.name, quoted="." in relation.name))
-        inner = exp.select(*items).from_(bare)
-        table.replace(inner.subquery(table.alias_or_name, copy=False))
+        made = exp.select(*items).from_(bare).subquery(table.alias_or_name, copy=False)
+        for clause in ("pivots", "joins", "laterals"):
+            made.set(clause, table.args.get(clause))
+        table.replace(made)
     return query
 
 

@@ -31,6 +31,9 @@ KINDS = {
     ("LEFT", "ANTI"): JoinKind.ANTI,
     ("", "ANTI"): JoinKind.ANTI,
 }
+GENERATORS = (exp.Explode, exp.Unnest, exp.Inline, exp.Posexplode, exp.Stack, exp.ExplodeOuter)
+"""Functions that make rows."""
+
 _OUTER: dict[type[exp.Expr], str] = {
     exp.Explode: "explode_outer",
     exp.Posexplode: "posexplode_outer",
@@ -100,6 +103,11 @@ class FromClause:
         }:
             if not is_true or aggregates(query) or any(map(has_subquery, query.selects)):
                 raise NotMaintained(Reason.LATERAL)
+            if any(e.find(*GENERATORS) for e in query.selects):
+                if len(query.selects) > 1:
+                    raise NotMaintained(Reason.LATERAL)
+                made_rows = exp.Lateral(this=query.selects[0].unalias(), alias=alias)
+                return _generated(plan, made_rows, outer=kind is JoinKind.LEFT)
             row = exp.func("STRUCT", *[item.unalias().copy() for item in query.selects], dialect="spark")
             call = exp.Inline(this=exp.array(row, dialect="spark"))
             return Generate(plan, call, alias.name, tuple(names))

@@ -66,6 +66,22 @@ def renamed(expression: exp.Expr, names: Names) -> exp.Expr:
     return made
 
 
+def as_spark_reads(query: exp.Query) -> exp.Query:
+    """The query without aliases that say nothing new, where HAVING stands below grouping sets.
+
+    Of  SELECT o.s AS s ... GROUP BY ROLLUP (o.s) HAVING o.s IS NULL  Spark knows s alone.
+    """
+    made = query.copy()
+    for select in made.find_all(exp.Select):
+        group = select.args.get("group")
+        if group is not None and select.args.get("having") and _is_special(group):
+            for item in list(select.selects):
+                column = item.unalias()
+                if isinstance(column, exp.Column) and column.name == item.alias_or_name:
+                    item.replace(column)
+    return made
+
+
 def _is_special(group: exp.Group) -> bool:
     kinds = (exp.Rollup, exp.Cube, exp.GroupingSets)
     clauses = ("rollup", "cube", "grouping_sets")

@@ -46,7 +46,7 @@ class Subqueries:
 
     def filtered(self, plan: Plan, condition: exp.Expr) -> Plan:
         """The rows of a plan for which a condition is true."""
-        for part in conjuncts(condition):
+        for part in conjuncts(_inward(condition.copy())):
             plan = self._met(plan, part.unnest())
         return plan
 
@@ -68,7 +68,7 @@ class Subqueries:
                     return self._scalar(_query(node), attached)
             return node
 
-        return attached, expression.copy().transform(swap)
+        return attached, _inward(expression.copy()).transform(swap)
 
     def _met(self, plan: Plan, condition: exp.Expr) -> Plan:
         if not has_subquery(condition):
@@ -159,6 +159,25 @@ class Subqueries:
         return f"sub{next(self._numbers)}"
 
 
+def _inward(node: exp.Expr) -> exp.Expr:
+    """The same with NOT at the parts of AND and OR, as Spark has it before IN becomes a join.
+
+    NOT (k IN (...) OR b)   asks for   k NOT IN (...) AND NOT b, of which a NULL leaves the first open.
+    """
+    if isinstance(node, exp.Query) or not has_subquery(node):
+        return node
+    inside = node.this.unnest() if isinstance(node, exp.Not) else None
+    if isinstance(inside, exp.Not):
+        return _inward(inside.this)
+    if isinstance(inside, exp.And | exp.Or):
+        turned = exp.or_ if isinstance(inside, exp.And) else exp.and_
+        return exp.paren(turned(*[_inward(exp.not_(part)) for part in inside.flatten()]))
+    for part in list(node.iter_expressions()):
+        if (made := _inward(part)) is not part:
+            part.replace(made)
+    return node
+
+
 def _query(node: exp.Expr) -> exp.Query:
     while isinstance(node, exp.Subquery):
         node = node.this
@@ -167,9 +186,10 @@ def _query(node: exp.Expr) -> exp.Query:
 
 
 def _values(node: exp.In) -> list[exp.Expr]:
-    """What IN compares: one value, or those of a row."""
+    """What IN compares: one value, or those of a row; each of them can be compared as it stands."""
     given = node.this.unnest()
-    return list(given.expressions) if isinstance(given, exp.Tuple) else [given]
+    values = list(given.expressions) if isinstance(given, exp.Tuple) else [given]
+    return [exp.paren(v) if isinstance(v, exp.Binary | exp.Predicate | exp.Not) else v for v in values]
 
 
 def _value(node: exp.In) -> exp.Expr:

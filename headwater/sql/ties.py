@@ -15,22 +15,18 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from headwater.plan.walk import table_name
-from headwater.sql.calls import windows_in
+from headwater.sql.calls import aggregates, windows_in
 from headwater.sql.catalog import Relation
 
-_BY_PLACE = (
-    exp.RowNumber,
-    exp.Lag,
-    exp.Lead,
-    exp.FirstValue,
-    exp.LastValue,
-    exp.NthValue,
-    exp.Ntile,
-    exp.First,
-    exp.Last,
-    exp.ArrayAgg,
-)
+_BY_PLACE = (exp.RowNumber, exp.Lag, exp.Lead, exp.Ntile)
 """Window functions that count places among rows, also among equal ones."""
+_FIRST = (exp.FirstValue, exp.First)
+_IN_FRAME = (*_FIRST, exp.LastValue, exp.NthValue, exp.Last, exp.ArrayAgg)
+"""Those that count places within a frame: one by RANGE ends with the last of equal rows, wherever it stands."""
+
+_EVERYTHING = exp.WindowSpec(
+    kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING"
+)
 
 _NO_ORDER = ("map", "variant", "geometry", "geography")
 """Types, or parts of them, that cannot be put in order."""
@@ -43,27 +39,62 @@ def decide_ties(query: exp.Query, relations: Sequence[Relation]) -> None:
         node = scope.expression
         if isinstance(node, exp.Select):
             for window in windows_in([*node.selects, *filter(None, [node.args.get("qualify")])]):
+                telling = _telling(node, scope, known)
+                if telling and _is_whole(window) and isinstance(_function(window), _IN_FRAME):
+                    # Whatever their order, all rows of the partition are meant.
+                    window.set("spec", _EVERYTHING.copy())
                 if _counts_places(window):
-                    _add(window, _telling(node, scope, known))
+                    _add(window, telling)
         if isinstance(node, exp.Query) and (node.args.get("limit") or node.args.get("offset")):
-            _add(node, [exp.column(name) for name in node.named_selects])
+            _add(node, _shown(node))
+
+
+def _shown(query: exp.Query) -> list[exp.Expr]:
+    """The output columns of a query: by name, or, if several have it, by what they are."""
+    names = query.named_selects
+    items = query.selects if isinstance(query, exp.Select) else []
+    same = {i: item.unalias() for i, item in enumerate(items) if names.count(names[i]) > 1}
+    return [
+        same[i].copy() if i in same and same[i].find(exp.Column) else exp.column(name)
+        for i, name in enumerate(names)
+    ]
 
 
 def _counts_places(window: exp.Window) -> bool:
-    function = window.this
+    """True if the order of equal rows has a say, and can be decided without another frame."""
+    function, spec = _function(window), window.args.get("spec")
+    if isinstance(function, _BY_PLACE) or (spec is not None and spec.text("kind").upper() == "ROWS"):
+        return True
+    # Where a frame begins with the first row of all, that one is its first wherever it ends.
+    begins = spec is None or spec.text("start").upper() == "UNBOUNDED"
+    ends = spec is None or spec.text("end").upper() in ("", "CURRENT ROW", "UNBOUNDED")
+    return isinstance(function, _FIRST) and window.this.unnest() is function and begins and ends
+
+
+def _function(window: exp.Window) -> exp.Expr:
+    function: exp.Expr = window.this
     while isinstance(function, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
         function = function.this
+    return function
+
+
+def _is_whole(window: exp.Window) -> bool:
+    """True if the frame is the whole partition."""
     spec = window.args.get("spec")
-    has_rows = spec is not None and str(spec.args.get("kind", "")).upper() == "ROWS"
-    return isinstance(function, _BY_PLACE) or (has_rows and window.args.get("order") is not None)
+    is_range = spec is None or spec.text("kind").upper() != "ROWS"
+    if is_range and window.args.get("order") is None:
+        return True
+    return spec is not None and all(spec.text(side).upper() == "UNBOUNDED" for side in ("start", "end"))
 
 
-def _telling(select: exp.Select, scope: Scope, known: dict[str, Relation]) -> list[exp.Column]:
-    """The columns that tell the rows of a SELECT apart where its windows are computed."""
+def _telling(select: exp.Select, scope: Scope, known: dict[str, Relation]) -> list[exp.Expr]:
+    """What tells the rows of a SELECT apart where its windows are computed."""
     group = select.args.get("group")
     if group is not None:
-        return [e.copy() for e in group.expressions if isinstance(e, exp.Column)]
-    found: list[exp.Column] = []
+        return [e.copy() for e in group.expressions if e.find(exp.Column)]
+    if select.args.get("having") or aggregates(select):
+        return []  # of one row
+    found: list[exp.Expr] = []
     for alias, source in scope.selected_sources.items():
         found += [exp.column(name, alias) for name in _names(source[1], known)]
     return found
@@ -77,13 +108,15 @@ def _names(source: exp.Expr | Scope, known: dict[str, Relation]) -> Iterable[str
         if relation.schema.key:
             return [name.lower() for name in relation.schema.key]
         return [c.name.lower() for c in relation.schema if not any(word in c.type for word in _NO_ORDER)]
-    if isinstance(source, Scope) and isinstance(source.expression, exp.Query):
-        return source.expression.named_selects
+    if isinstance(source, Scope) and isinstance(source.expression, exp.Query | exp.UDTF):
+        return [item.alias_or_name for item in source.expression.selects]
     return ()
 
 
-def _add(node: exp.Expr, columns: list[exp.Column]) -> None:
+def _add(node: exp.Expr, columns: Sequence[exp.Expr]) -> None:
     """Columns at the end of an order, those that are not in it yet."""
+    if not columns:
+        return
     order = node.args.get("order")
     if order is None:
         order = exp.Order(expressions=[])
@@ -91,5 +124,6 @@ def _add(node: exp.Expr, columns: list[exp.Column]) -> None:
     present = {key.this for key in order.expressions}
     bare = {key.name for key in present if isinstance(key, exp.Column) and not key.table}
     for column in columns:
-        if column not in present and column.name not in bare:
+        is_named = isinstance(column, exp.Column) and column.name in bare
+        if column not in present and not is_named:
             order.append("expressions", exp.Ordered(this=column.copy(), nulls_first=True))

@@ -30,11 +30,9 @@ from headwater.sql.bind import Bound
 from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import has_subquery
-from headwater.sql.from_clause import FromClause
+from headwater.sql.from_clause import GENERATORS, FromClause
 from headwater.sql.grouping import grouped, renamed
 from headwater.sql.subqueries import Subqueries
-
-GENERATORS = (exp.Explode, exp.Unnest, exp.Inline, exp.Posexplode, exp.Stack, exp.ExplodeOuter)
 
 Ctes = dict[str, "tuple[exp.Query, Ctes]"]
 """What WITH has named so far: each query, and the names that it could see itself."""
@@ -47,6 +45,8 @@ class _Select:
     names: tuple[str, ...]
     items: list[exp.Expr]
     order: list[exp.Expr]
+    shown: list[bool]
+    """Of each key of the order: whether it is the name of an output column."""
     having: exp.Expr | None
     qualify: exp.Expr | None
 
@@ -197,10 +197,14 @@ class _Planner:
 
 def _asked(query: exp.Select) -> _Select:
     having, qualify, order = (query.args.get(clause) for clause in ("having", "qualify", "order"))
+    names = tuple(e.alias_or_name for e in query.selects)
+    keys = list(order.expressions) if order is not None and _has_limit(query) else []
+    bare = [key.this.unnest() for key in keys]
     return _Select(
-        tuple(e.alias_or_name for e in query.selects),
+        names,
         [e.unalias() for e in query.selects],
-        list(order.expressions) if order is not None and _has_limit(query) else [],
+        keys,
+        [isinstance(e, exp.Column) and not e.table and e.name in names for e in bare],
         without_null_counts(having.this) if having is not None else None,
         qualify.this if qualify is not None else None,
     )
@@ -231,9 +235,9 @@ def _order(asked: _Select, items: list[Item]) -> tuple[list[Item], tuple[exp.Exp
     names = {item.name for item in items}
     extra: list[Item] = []
     order: list[exp.Expr] = []
-    for key in asked.order:
+    for key, is_shown in zip(asked.order, asked.shown, strict=True):
         bare = key.this.unnest()
-        if isinstance(bare, exp.Column) and not bare.table and bare.name in names:
+        if is_shown:
             order.append(_ordered(key, exp.column(bare.name)))
             continue
         name = by_expression.get(bare)

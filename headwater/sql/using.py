@@ -1,7 +1,12 @@
-"""Columns of JOIN ... USING in a HAVING clause are written out, which the binder does everywhere else.
+"""Columns of JOIN ... USING, where the binder leaves something open.
 
+In a HAVING clause they are written out, which the binder does everywhere else:
 >>> SELECT MAX(s) FROM a LEFT JOIN b USING (s) HAVING MAX(s) > 'x'
 HAVING MAX(COALESCE(a.s, b.s)) > 'x'
+
+The next join meets what the joins before it made of the column, not that of the first table:
+>>> SELECT s FROM a FULL JOIN b USING (s) FULL JOIN c USING (s)
+FROM a FULL JOIN b ON a.s = b.s FULL JOIN c ON COALESCE(a.s, b.s) = c.s
 """
 
 from __future__ import annotations
@@ -13,6 +18,28 @@ from sqlglot import exp
 from headwater.sql.calls import calls_in, walk
 
 _NAME = "__hw_using_"
+_SHARES = "shares columns"
+"""The note on a join that it was written with USING, or NATURAL."""
+
+
+def note_using(query: exp.Query) -> None:
+    """Note which joins share columns, before they are written with ON."""
+    for join in query.find_all(exp.Join):
+        join.meta[_SHARES] = bool(join.args.get("using")) or join.method == "NATURAL"
+
+
+def join_on_shared(query: exp.Query) -> None:
+    """Let each of these joins meet the shared columns as they are where it stands."""
+    for select in query.find_all(exp.Select):
+        shared: dict[str, exp.Expr] = {}
+        for join in select.args.get("joins") or []:
+            on = join.args.get("on") if join.meta.get(_SHARES) else None
+            for same in [] if on is None else list(on.flatten()) if isinstance(on, exp.And) else [on]:
+                name, own = same.expression.name, same.expression
+                if name in shared:
+                    same.set("this", shared[name].copy())
+                both = exp.func("COALESCE", same.this.copy(), own.copy())
+                shared[name] = {"RIGHT": own, "FULL": both}.get(join.side.upper(), same.this)
 
 
 def write_out_using(query: exp.Query, qualified: Callable[[exp.Query], exp.Query]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.errors import Place, SqlError
+from headwater.sql.functions.kinds import Kind, Types, columns_of, kind_of
 
 Where = Callable[[exp.Expr | None], Place]
 """Tells the place of a node in the user's text; None asks for the place of the statement."""
@@ -34,6 +35,11 @@ OTHER_NAMES = frozenset(
         "monotonically_increasing_id",
         "spark_partition_id",
         "input_file_name",
+        "input_file_block_start",
+        "input_file_block_length",
+        "reflect",
+        "try_reflect",
+        "java_method",
         "current_timezone",
         "randstr",
         "uniform",
@@ -46,6 +52,10 @@ _MOMENTS = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 _CASTS = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.StrToTime)
 """TO_DATE and TO_TIMESTAMP."""
 
+_COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_ALIKE = (*_COMPARING, exp.Between, exp.In, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
+"""What makes its values of one type: a text beside a date becomes a date."""
+
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join)
 
 
@@ -55,12 +65,31 @@ def refuse_volatile(tree: exp.Expr, where: Where) -> None:
         name = _called(node)
         if _is_clock(node, name):
             raise _clock(node, name, where)
-        if isinstance(node, OTHERS) or name in OTHER_NAMES:
+        if isinstance(node, OTHERS) or name in OTHER_NAMES or _draws_a_number(node, name):
             raise SqlError(
                 f"{name} gives another answer each time, so no maintained result could stay true",
                 hint="Put the value into a column of the source table, and use that column.",
                 place=where(node),
             )
+
+
+def _draws_a_number(node: exp.Expr, name: str) -> bool:
+    """True for AES_ENCRYPT(text, key), unless its mode needs no vector or it is given as the fifth argument."""
+    given = node.expressions
+    is_ecb = len(given) > 2 and given[2].name.upper() == "ECB"
+    return name == "aes_encrypt" and not is_ecb and len(given) < 5
+
+
+def refuse_moments(query: exp.Query, types: Types, where: Where) -> None:
+    """Raise if a bound query has Spark take a text for a moment of its clock: day <= 'today'."""
+    columns = columns_of(query, types)
+    for node in query.find_all(*_ALIKE):
+        values = [part.unnest() for part in node.iter_expressions()]
+        said = next((v for v in values if v.is_string and _MOMENTS.match(v.name)), None)
+        if said is not None and any(
+            kind_of(v, columns) in (Kind.DATE, Kind.NTZ, Kind.LTZ) for v in values if v is not said
+        ):
+            raise _clock(said, f"'{said.name.strip()}'", where)
 
 
 def _is_clock(node: exp.Expr, name: str) -> bool:

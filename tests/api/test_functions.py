@@ -109,6 +109,14 @@ def test_wrong_functions_are_told(script: str, message: str) -> None:
     assert told.value.hint
 
 
+def test_a_function_that_promises_nothing_is_refused_in_a_computed_column() -> None:
+    made = "CREATE FUNCTION f AS 'html.escape' LANGUAGE PYTHON RETURNS STRING;"
+    table = "CREATE TABLE t (s STRING, e AS f(s)) WITH ('connector' = 'values');"
+    with pytest.raises(SqlError, match="f may give another answer each time"):
+        compile_on_paper(f"{made} {table} CREATE VIEW v AS SELECT e FROM t;")
+    assert compile_on_paper(f"{made} {table} CREATE VIEW v AS SELECT s FROM t;").views
+
+
 def test_a_function_that_promises_nothing_is_refused_in_a_view() -> None:
     made = "CREATE FUNCTION f AS 'html.escape' LANGUAGE PYTHON RETURNS STRING;"
     with pytest.raises(SqlError, match="f may give another answer each time") as told:

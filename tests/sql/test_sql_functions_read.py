@@ -172,6 +172,47 @@ def test_texts_that_spark_takes_for_the_time_of_now_are_refused(moment: str) -> 
 
 
 @pytest.mark.parametrize(
+    "condition",
+    [
+        "day <= 'today'",
+        "'now' > at",
+        "moment BETWEEN 'yesterday' AND 'tomorrow'",
+        "day IN ('2024-01-01', 'today')",
+        "COALESCE(day, 'today') > DATE '2024-01-01'",
+        "CAST(name AS DATE) = 'today UTC'",
+    ],
+)
+def test_texts_beside_a_date_are_the_time_of_now(condition: str) -> None:
+    with pytest.raises(SqlError, match="gives another answer each time"):
+        bound(f"SELECT id FROM t WHERE {condition}")
+
+
+def test_texts_beside_a_text_are_what_they_are() -> None:
+    bound("SELECT id FROM t WHERE name = 'today' AND day > '2024-01-01' AND COALESCE(name, 'now') <> 'x'")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "AES_ENCRYPT(name, 'abcdefghijklmnop')",
+        "REFLECT('java.util.UUID', 'randomUUID')",
+        "JAVA_METHOD('java.util.UUID', 'randomUUID')",
+        "TRY_REFLECT('java.util.UUID', 'randomUUID')",
+        "INPUT_FILE_BLOCK_START()",
+        "INPUT_FILE_BLOCK_LENGTH()",
+    ],
+)
+def test_calls_that_answer_anew_each_time_are_refused(call: str) -> None:
+    with pytest.raises(SqlError, match="gives another answer each time"):
+        bound(f"SELECT {call} AS x FROM t")
+
+
+def test_a_text_that_is_enciphered_alike_each_time_is_not_refused() -> None:
+    bound("SELECT AES_ENCRYPT(name, 'abcdefghijklmnop', 'ECB') AS x FROM t")
+    bound("SELECT AES_ENCRYPT(name, 'abcdefghijklmnop', 'CBC', 'DEFAULT', UNHEX('00')) AS x FROM t")
+
+
+@pytest.mark.parametrize(
     "constant", ["DATE '2024-01-01'", "DATE 'epoch'", "CAST('today' AS STRING)", "'now'"]
 )
 def test_other_texts_are_what_they_are(constant: str) -> None:

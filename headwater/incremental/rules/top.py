@@ -27,6 +27,8 @@ HELD = "__hw_held"
 
 _WAS, _RANK = "__hw_was", "__hw_rank"
 _SPARE, _MOST = 500, 5_000
+_LARGEST = 2**31 - 1
+"""The largest LIMIT there is."""
 
 
 def query_of(block: Block, rows: exp.Expr) -> exp.Select:
@@ -117,7 +119,7 @@ def _beginning(block: Block) -> exp.Select:
     rows = exp.alias_(view(_now(block).view), first.scan.alias, table=True)
     columns = [exp.column(c, first.scan.alias) for c in first.scan.columns]
     begun = exp.select(*columns).from_(rows).order_by(*[key.copy() for key in first.order])
-    begun = begun.limit(2 * _needed(block) + _SPARE)
+    begun = begun.limit(min(2 * _needed(block) + _SPARE, _LARGEST))
     once = exp.alias_(exp.cast(exp.Literal.number(1), "tinyint"), WEIGHT)
     return exp.select(*_names(block), once).from_(begun.subquery("f"))
 

@@ -9,6 +9,8 @@
 > CREATE VIEW by_city AS
   SELECT c.city, o.kind, AVG(o.total) AS mean FROM orders o JOIN customers c ON c.name = o.customer
   GROUP BY c.city, o.kind WITH ROLLUP;
+> CREATE VIEW asked AS
+  SELECT customer, kind, COUNT(*) AS n FROM orders GROUP BY ROLLUP (customer, kind) HAVING GROUPING(kind) = 1 AND customer IS NOT NULL;
 
 $ explain rolled
 rolled when orders changes: key-local
