@@ -125,16 +125,18 @@ def test_a_standby_that_missed_what_we_know_is_refused(
         with world.source(table) as source:
             said = read_now(source)
         (slot,) = old.slots()
-        follow_slots(primary, slot)
+        standby.kill()
         with world.source(table, after=said[-1].position) as source:
-            copy_slots(old, standby)
-            standby.kill()
             old.run("UPDATE t SET n = id")
+            # So many that what the new primary writes to become one is less.
+            old.run("INSERT INTO t SELECT i, 0 FROM generate_series(11, 10000) i")
             said += read_now(source, after=said[-1].position)
         old.close()
         primary.kill()
         standby.start()
         new = promoted(standby, line)
+        # A slot that is where a copy of ours would be: before what we know.
+        new.run("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", slot)
         # Far enough that positions alone tell nothing.
         new.run("CREATE TABLE other AS SELECT repeat('x', 1000) FROM generate_series(1, 10000)")
         with pytest.raises(SourceError) as raised, world.source(table, after=said[-1].position):
