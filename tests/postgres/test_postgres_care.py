@@ -260,19 +260,3 @@ def test_what_is_kept_is_counted_as_the_server_does(database: Database) -> None:
         assert look(cursor, "none") is None
     assert kept is not None and kept.status == "reserved"
     assert SEGMENT < kept.behind <= kept.retained < 3 * SEGMENT
-
-
-def test_whoever_waits_for_a_slot_hears_who_has_it(
-    database: Database, world: World, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    make(database)
-    table = declared(database, slot__name="one")
-    other = World(tmp_path_factory.mktemp("other"), pipeline="second")
-    with world.source(table):
-        ((pid,),) = database.run("SELECT active_pid FROM pg_replication_slots WHERE slot_name = 'one'")
-        with pytest.raises(SourceError, match="replication slot 'one' is in use") as raised:
-            other.source(table).__enter__()
-    who = f"'headwater test' of role 'postgres' from 127.0.0.1 reads it (server process {pid})"
-    assert raised.value.detail == f"{who}."
-    waits = [report.subject for report in other.reports if report.stage == "waiting"]
-    assert waits == [f"replication slot 'one' is in use: {who}; going on when it is free"]

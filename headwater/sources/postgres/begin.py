@@ -124,7 +124,8 @@ def _check(
     found = find(cursor, config, log, progress, opening=opening)
     pairs = found.pairs
     new, messages = new_tables(pairs, log, config.after), new_messages(config, log)
-    slot = server.wait_inactive(cursor, config.slot, config.patience, progress)
+    patience = server.patience(cursor, is_ours=config.again or log.manifest.recall("slot") == config.slot)
+    slot = server.wait_inactive(cursor, config.slot, patience, progress)
     check_slot(config, log, slot, cursor=cursor)
     check_timeline(config.address, log, cursor)
     check_retained(cursor, config)
@@ -211,8 +212,7 @@ def _moment(
     temporary = begun.slot is not None
     name = f"{config.slot[:57]}_first" if temporary else config.slot
     if temporary:
-        # The server may take a moment to notice that an earlier life of ours has died.
-        held = server.wait_inactive(cursor, name, config.patience, progress)
+        held = server.wait_inactive(cursor, name, server.patience(cursor, is_ours=True), progress)
         if held is not None and held.active_pid is not None:
             raise server.active_error(cursor, held)
     # The server waits for the transactions that are open now.

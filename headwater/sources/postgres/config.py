@@ -25,9 +25,6 @@ from headwater.sources.postgres.options import PostgresOptions, is_pattern, pref
 from headwater.sources.postgres.patterns import literal
 from headwater.sources.postgres.tls import Tls
 
-ACTIVE_SECONDS = 2.0
-ACTIVE_SECONDS_AGAIN = 60.0
-
 
 @dataclass(frozen=True)
 class CaptureTable:
@@ -129,11 +126,6 @@ class CaptureConfig:
     def startup(self) -> str:
         """The mode in which a table starts that is not otherwise known."""
         return self.tables[0].startup
-
-    @property
-    def patience(self) -> float:
-        """How long to wait for a slot to become free: after a crash of ours the server may still be busy with it."""
-        return ACTIVE_SECONDS_AGAIN if self.again else ACTIVE_SECONDS
 
 
 def config_of(

@@ -19,6 +19,12 @@ EMIT = "SELECT pg_logical_emit_message(true, %s, %s)"
 """A transaction that changes nothing: it moves the position of a database in which nothing happens."""
 
 
+ACTIVE_SECONDS = 2.0
+"""So long somebody else's slot is waited for."""
+
+ACTIVE_SECONDS_OURS = 15.0
+"""So long our own is, beyond the time after which the server gives up a reader that it does not hear of."""
+
 TOLD_SECONDS = 1.0
 """Whoever waits longer for a slot says for whom."""
 
@@ -74,6 +80,19 @@ def find_slot(cursor: Any, name: str) -> Slot | None:
     slot, plugin, database, confirmed, active, lost, two_phase = row
     place = number(confirmed) if confirmed else None
     return Slot(slot, plugin, database, place, active, bool(lost), two_phase)
+
+
+def patience(cursor: Any, *, is_ours: bool) -> float:
+    """How many seconds to wait for a slot to become free.
+
+    A machine that died said no goodbye: the server counts its connection as alive for `wal_sender_timeout`. So a slot
+    that is ours, as the state or a capture that died knows it, is worth waiting for; another one is somebody else's.
+    """
+    if not is_ours:
+        return ACTIVE_SECONDS
+    cursor.execute("SELECT setting::int / 1000.0 FROM pg_settings WHERE name = 'wal_sender_timeout'")
+    ((timeout,),) = cursor.fetchall()
+    return float(timeout) + ACTIVE_SECONDS_OURS
 
 
 def wait_inactive(

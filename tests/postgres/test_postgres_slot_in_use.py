@@ -1,0 +1,66 @@
+"""A slot that somebody else holds: who it is, and how long it is waited for.
+
+Oracle: the server's own view of the slot, and the texts, by hand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg2
+import pytest
+from psycopg2.extras import LogicalReplicationConnection
+
+from headwater.errors import SourceError
+from headwater.sources.postgres.server import ACTIVE_SECONDS
+from tests.postgres.world import Database, World, bag, read_now, wait_for
+
+pytestmark = pytest.mark.services
+
+
+def make(database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY, n int); ALTER TABLE t REPLICA IDENTITY FULL")
+    database.run("INSERT INTO t VALUES (1, 0)")
+
+
+def test_whoever_waits_for_a_slot_hears_who_has_it(
+    database: Database, world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    make(database)
+    table = database.table("t", "id int, n int", "id", slot__name="one")
+    other = World(tmp_path_factory.mktemp("other"), pipeline="second")
+    with world.source(table):
+        ((pid,),) = database.run("SELECT active_pid FROM pg_replication_slots WHERE slot_name = 'one'")
+        with pytest.raises(SourceError, match="replication slot 'one' is in use") as raised:
+            other.source(table).__enter__()
+    who = f"'headwater test' of role 'postgres' from 127.0.0.1 reads it (server process {pid})"
+    assert raised.value.detail == f"{who}."
+    waits = [report.subject for report in other.reports if report.stage == "waiting"]
+    assert waits == [f"replication slot 'one' is in use: {who}; going on when it is free"]
+
+
+def test_a_slot_that_the_state_knows_is_waited_for(database: Database, world: World) -> None:
+    make(database)
+    table = database.table("t", "id int, n int", "id", slot__name="one")
+    with world.source(table) as source:
+        position = read_now(source)[-1].position
+    # As for a machine that died without a goodbye: the server still counts the reader as alive.
+    held = psycopg2.connect(database.uri, connection_factory=LogicalReplicationConnection)
+    reader = held.cursor()
+    names = {"proto_version": "1", "publication_names": database.publications()[0]}
+    reader.start_replication("one", options=names)
+
+    def give_up() -> None:
+        wait_for(lambda: any(report.stage == "waiting" for report in world.reports))
+        time.sleep(3 * ACTIVE_SECONDS)
+        held.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        over = pool.submit(give_up)
+        with world.source(table, after=position) as source:
+            over.result()
+            database.run("INSERT INTO t VALUES (2, 0)")
+            assert bag(read_now(source, after=position), "t") == Counter([(2, 0)])
+    assert "is free; going on" in [r.subject for r in world.reports if r.stage == "waiting"][-1]
