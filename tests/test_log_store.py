@@ -5,6 +5,7 @@ Oracle: the events that were written, kept in a list beside the log.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -232,3 +233,28 @@ def test_a_newer_or_broken_manifest_is_said(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"this is no manifest" * 100)
     with pytest.raises(StateError, match="cannot be read"):
         LogReader(tmp_path)
+
+
+def open_at_once(folder: Path, start: Any, said: Any) -> None:
+    """Open the manifest of a log when everyone does."""
+    start.wait()
+    try:
+        Manifest(folder).close()
+    except StateError as problem:
+        said.put(problem.detail)
+    else:
+        said.put("")
+
+
+def test_a_new_log_can_be_opened_by_many_at_once(tmp_path: Path) -> None:
+    forked = multiprocessing.get_context("fork")
+    for number in range(20):
+        folder, start, said = tmp_path / str(number), forked.Event(), forked.Queue()
+        folder.mkdir()
+        openers = [forked.Process(target=open_at_once, args=(folder, start, said)) for _ in range(4)]
+        for opener in openers:
+            opener.start()
+        start.set()
+        assert [said.get(timeout=60.0) for _ in openers] == [""] * len(openers)
+        for opener in openers:
+            opener.join()

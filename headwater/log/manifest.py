@@ -15,7 +15,7 @@ from pathlib import Path
 
 from headwater.errors import StateError
 from headwater.log.losses import Loss, loss_from_json
-from headwater.log.private_file import private_file
+from headwater.log.private_file import opening, private_file
 from headwater.log.segments import Segment
 from headwater.log.state_format import FORMAT, check_format
 from headwater.schema import Schema, schema_from_json
@@ -95,7 +95,8 @@ class Manifest:
         except sqlite3.DatabaseError as error:
             raise self._unreadable(error) from error
         try:
-            self._open()
+            with opening(folder):
+                self._open()
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise self._unreadable(error) from error

@@ -1,8 +1,11 @@
-"""Files that only their owner reads, whatever the umask says."""
+"""Files that only their owner reads, whatever the umask says, and that one process at a time makes."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ONLY_OWNER = 0o600
@@ -19,3 +22,17 @@ def private_file(path: Path) -> Path:
         if each.exists():
             each.chmod(ONLY_OWNER)
     return path
+
+
+@contextmanager
+def opening(folder: Path) -> Iterator[None]:
+    """Wait until no other process opens a SQLite file of the folder.
+
+    Two that bring a new one into WAL mode at once do not wait for each other, whatever their timeout: one of them fails.
+    """
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
