@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlglot import exp
+from sqlglot import parser as sqlglot_parser
 from sqlglot.errors import ParseError, TokenError
 
-from headwater.errors import SqlError
+from headwater.errors import SqlError, UsageError
 from headwater.nearest import nearest
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.cursor import Cursor, is_reserved, reserved_column, reserved_table, said
@@ -98,6 +99,7 @@ def _parse(cursor: Cursor, into: type[exp.Expr], tokens: Sequence[Token]) -> exp
     if not tokens:
         raise missing
     _refuse_trailing_commas(cursor, tokens)
+    _check_library()
     # Blanks up to where it begins, so that all offsets count from the statement's first letter.
     begin = tokens[0].start - cursor.start
     sql = " " * begin + cursor.source.text[tokens[0].start : tokens[-1].end]
@@ -120,6 +122,15 @@ def _parse(cursor: Cursor, into: type[exp.Expr], tokens: Sequence[Token]) -> exp
     except WrongCall as problem:
         at = _token_at(cursor, problem.node) if problem.node is not None else None
         raise cursor.error(problem.message, hint=problem.hint, token=at or tokens[0]) from None
+
+
+def _check_library() -> None:
+    if not str(sqlglot_parser.__file__).endswith(".py"):
+        raise UsageError(
+            "sqlglot is installed in its compiled form, whose parser cannot be extended",
+            detail=f"{sqlglot_parser.__file__} comes from the package sqlglotc.",
+            hint="Run 'pip uninstall sqlglotc', or use an environment of its own.",
+        )
 
 
 def _read(sql: str, into: type[exp.Expr]) -> exp.Expr | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from headwater.errors import SqlError
+from headwater.errors import SqlError, UsageError
 from headwater.sql.places import place_of
 from headwater.sql.script import parse_script
 from headwater.sql.statements import CreateTable, Explain, InsertInto, Select, StatementSet
@@ -179,3 +179,11 @@ def test_windows_line_ends_do_not_move_places() -> None:
     error = failure("SELECT 1;\r\nSELECT a FORM t;\r\n")
     assert error.place is not None
     assert (error.place.line, error.place.column, error.place.text) == (2, 10, "SELECT a FORM t;")
+
+
+def test_a_parser_that_cannot_be_extended_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    # So it stands where somebody has installed sqlglotc: every query failed there, and nothing said why.
+    monkeypatch.setattr("sqlglot.parser.__file__", "site-packages/sqlglot/parser.cpython-311.so")
+    with pytest.raises(UsageError, match="compiled form") as caught:
+        select("SELECT 1")
+    assert "pip uninstall sqlglotc" in caught.value.hint
