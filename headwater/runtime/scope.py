@@ -20,6 +20,7 @@ from headwater.schema import Column, Schema
 from headwater.sources.base import CatalogType, SourceTable, SourceType
 from headwater.sources.registry import source_type
 from headwater.spark.engine import Engine
+from headwater.spark.moments import TakenFromClock
 from headwater.spark.problems import as_sql_error
 from headwater.sql import statements as sql
 from headwater.sql.bind import bind
@@ -27,6 +28,7 @@ from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.functions.syntax import NAMES
 from headwater.sql.names import Session
 from headwater.sql.places import place_of
+from headwater.sql.volatile import moment_error
 
 Declared = sql.CreateTable | sql.CreateView
 
@@ -127,6 +129,8 @@ class Scope:
         schemas = {name: schema for name, schema in self.schemas().items() if name.lower() in named}
         try:
             return self.engine.analyse(schemas, query)
+        except TakenFromClock:
+            raise moment_error(query, lambda node: place_of(node, statement)) from None
         except PySparkException as problem:
             functions = [f.name for f in self.engine.spark.catalog.listFunctions()]
             functions += [name.lower() for name in NAMES]

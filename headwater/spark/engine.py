@@ -27,6 +27,7 @@ from headwater.spark.inputs import MOST_BYTES, Before, Inputs, size_in_java
 from headwater.spark.kept import Leaf
 from headwater.spark.known import Known, known_to
 from headwater.spark.local_rows import local_frame
+from headwater.spark.moments import refuse_texts_of_clock
 from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
@@ -109,7 +110,9 @@ class Engine:
                 register(name, self.spark.createDataFrame([], struct_of(schema)))
                 self._empty[name] = schema
         self.pace.suit(None)
-        return {f.name: type_text(f.dataType) for f in self.spark.sql(text).schema.fields}
+        frame = self.spark.sql(text)
+        refuse_texts_of_clock(frame, text)
+        return {f.name: type_text(f.dataType) for f in frame.schema.fields}
 
     def add_function(self, name: str, function: Callable[..., Any], kind: str) -> None:
         """Let SQL call a Python function that takes Arrow arrays and gives one of a type."""

@@ -27,7 +27,7 @@ from headwater.sql.short_forms import name_laterals, write_out_groups
 from headwater.sql.stars import write_out_stars
 from headwater.sql.ties import decide_ties
 from headwater.sql.using import join_on_shared, note_using, write_out_using
-from headwater.sql.volatile import Where, refuse_moments, refuse_volatile
+from headwater.sql.volatile import Where, refuse_volatile
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,6 @@ def _settle_kinds(query: exp.Query, named: list[Relation], where: Where) -> None
         column = schema.find(name) if schema is not None else None
         return column.type if column is not None else None
 
-    refuse_moments(query, type_of, where)
     try:
         with_kinds(query, type_of)
     except WrongCall as problem:

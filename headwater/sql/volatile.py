@@ -8,7 +8,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.errors import Place, SqlError
-from headwater.sql.functions.kinds import Kind, Types, columns_of, kind_of
 
 Where = Callable[[exp.Expr | None], Place]
 """Tells the place of a node in the user's text; None asks for the place of the statement."""
@@ -52,10 +51,6 @@ _MOMENTS = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 _CASTS = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.StrToTime)
 """TO_DATE and TO_TIMESTAMP."""
 
-_COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ)
-_ALIKE = (*_COMPARING, exp.Between, exp.In, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
-"""What makes its values of one type: a text beside a date becomes a date."""
-
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join)
 
 
@@ -80,16 +75,10 @@ def _draws_a_number(node: exp.Expr, name: str) -> bool:
     return name == "aes_encrypt" and not is_ecb and len(given) < 5
 
 
-def refuse_moments(query: exp.Query, types: Types, where: Where) -> None:
-    """Raise if a bound query has Spark take a text for a moment of its clock: day <= 'today'."""
-    columns = columns_of(query, types)
-    for node in query.find_all(*_ALIKE):
-        values = [part.unnest() for part in node.iter_expressions()]
-        said = next((v for v in values if v.is_string and _MOMENTS.match(v.name)), None)
-        if said is not None and any(
-            kind_of(v, columns) in (Kind.DATE, Kind.NTZ, Kind.LTZ) for v in values if v is not said
-        ):
-            raise _clock(said, f"'{said.name.strip()}'", where)
+def moment_error(query: exp.Query, where: Where) -> SqlError:
+    """The complaint about a query of which Spark takes a text for a moment of its clock: day <= 'today'."""
+    said = [text for text in query.find_all(exp.Literal) if text.is_string and _MOMENTS.match(text.name)]
+    return _clock(said[0], f"'{said[0].name.strip()}'", where)
 
 
 def _is_clock(node: exp.Expr, name: str) -> bool:

@@ -172,26 +172,6 @@ def test_texts_that_spark_takes_for_the_time_of_now_are_refused(moment: str) -> 
 
 
 @pytest.mark.parametrize(
-    "condition",
-    [
-        "day <= 'today'",
-        "'now' > at",
-        "moment BETWEEN 'yesterday' AND 'tomorrow'",
-        "day IN ('2024-01-01', 'today')",
-        "COALESCE(day, 'today') > DATE '2024-01-01'",
-        "CAST(name AS DATE) = 'today UTC'",
-    ],
-)
-def test_texts_beside_a_date_are_the_time_of_now(condition: str) -> None:
-    with pytest.raises(SqlError, match="gives another answer each time"):
-        bound(f"SELECT id FROM t WHERE {condition}")
-
-
-def test_texts_beside_a_text_are_what_they_are() -> None:
-    bound("SELECT id FROM t WHERE name = 'today' AND day > '2024-01-01' AND COALESCE(name, 'now') <> 'x'")
-
-
-@pytest.mark.parametrize(
     "call",
     [
         "AES_ENCRYPT(name, 'abcdefghijklmnop')",
