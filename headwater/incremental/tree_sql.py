@@ -30,6 +30,7 @@ from headwater.plan.nodes import (
     Top,
     Union,
     Window,
+    inputs,
     output,
 )
 from headwater.plan.push import conjuncts
@@ -81,12 +82,20 @@ class _From:
 
 def query_of_plan(plan: Plan, leaf: Leaf) -> exp.Select:
     """The query that yields the output columns of a plan."""
-    return _Writer(leaf).query(plan)
+    return _Writer(leaf, _scanned(plan)).query(plan)
+
+
+def _scanned(plan: Plan) -> frozenset[str]:
+    """What the scans of a plan are called."""
+    own = {plan.alias.lower()} if isinstance(plan, Scan) else set()
+    return frozenset(own.union(*map(_scanned, inputs(plan))))
 
 
 @dataclass
 class _Writer:
     leaf: Leaf
+    taken: frozenset[str]
+    """Names that are not ours to give: those of scans."""
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def query(self, plan: Plan) -> exp.Select:
@@ -196,7 +205,7 @@ class _Writer:
         query = source.select([*plan.keys, *plan.measures])
         if not plan.keys:
             return query
-        return query.group_by(*[substituted(key.expression, source.columns) for key in plan.keys])
+        return query.group_by(*[_key(substituted(key.expression, source.columns)) for key in plan.keys])
 
     def _in_order(self, source: _From, expressions: Sequence[exp.Expr]) -> _From:
         """The rows in one order, so that the same rows always give the same floating sums and lists."""
@@ -254,13 +263,18 @@ class _Writer:
         )
 
     def _alias(self) -> str:
-        return f"t{next(self._numbers)}"
+        return next(name for n in self._numbers if (name := f"t{n}") not in self.taken)
 
 
 def _met(plan: Join, columns: Environment) -> tuple[exp.Expr, ...]:
     """What the condition of a join asks for, by the names that its columns go by."""
     found = conjuncts(plan.condition) if plan.condition is not None else []
     return tuple(substituted(condition, columns) for condition in found)
+
+
+def _key(expression: exp.Expr) -> exp.Expr:
+    """What to group by; a number that stands by itself would mean a column by its place."""
+    return exp.true() if isinstance(expression.unnest(), exp.Literal) else expression
 
 
 def _table_alias(name: str) -> exp.TableAlias:

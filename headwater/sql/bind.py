@@ -23,7 +23,12 @@ from headwater.sql.functions.trees import WrongCall
 from headwater.sql.functions.typed import with_kinds
 from headwater.sql.pivots import write_out_pivots
 from headwater.sql.quantified import write_out_quantified
-from headwater.sql.short_forms import name_laterals, write_out_groups
+from headwater.sql.short_forms import (
+    keep_field_names,
+    name_laterals,
+    write_out_groups,
+    write_out_windows,
+)
 from headwater.sql.stars import write_out_stars
 from headwater.sql.ties import decide_ties
 from headwater.sql.using import join_on_shared, note_using, write_out_using
@@ -48,6 +53,8 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
         raise SqlError("the query cannot be bound", detail=f"{problem}.", place=where(None)) from None
     expanded = _write_out_computed(query.copy(), catalog)
     name_laterals(expanded)
+    write_out_windows(expanded)
+    keep_field_names(expanded)
     described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")
     try:

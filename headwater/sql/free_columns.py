@@ -29,13 +29,23 @@ def is_free(column: exp.Column, top: exp.Expr) -> bool:
     if not column.table:
         return False
     above: exp.Expr | None = column
+    sees = True
     while above is not None:
-        if isinstance(above, exp.Select) and column.table in own_sources(above):
-            return False
+        if isinstance(above, exp.Select):
+            if sees and column.table in own_sources(above):
+                return False
+            sees = True
         if above is top:
             return True
+        sees = sees and not _is_apart(above)
         above = above.parent
     return True
+
+
+def _is_apart(node: exp.Expr) -> bool:
+    """True for a derived table or a query of WITH: it does not see the tables beside which it stands."""
+    is_derived = isinstance(node, exp.Subquery) and isinstance(node.parent, exp.From | exp.Join)
+    return isinstance(node, exp.CTE) or (is_derived and node.arg_key == "this")
 
 
 def inner_query(node: exp.Expr, top: exp.Expr) -> exp.Query | None:

@@ -148,13 +148,14 @@ def _by_sets(plan: Plan, keys: list[exp.Expr], sets: list[tuple[int, ...]]) -> G
 def _grouping(node: exp.Expr, names: Names) -> exp.Expr:
     """GROUPING(key): the bit of the key; GROUPING_ID(): all bits."""
     keys = [key for key, column in names.items() if column.name.startswith("k")]
+    bits = exp.column("bits", next(iter(names.values())).args.get("table"))
     if isinstance(node, exp.GroupingId):
         if node.expressions and [e.unnest() for e in node.expressions] != keys:
             raise NotMaintained(Reason.SHAPE)
-        return exp.column("bits")
+        return bits
     (asked,) = node.expressions or [node.this]
     if (key := asked.unnest()) not in keys:
         raise NotMaintained(Reason.UNGROUPED)
     place = len(keys) - 1 - keys.index(key)
-    shifted = exp.func("SHIFTRIGHT", exp.column("bits"), exp.Literal.number(place), dialect="spark")
+    shifted = exp.func("SHIFTRIGHT", bits, exp.Literal.number(place), dialect="spark")
     return exp.cast(exp.paren(exp.BitwiseAnd(this=shifted, expression=exp.Literal.number(1))), "tinyint")

@@ -184,7 +184,10 @@ def _plain(query: exp.Query) -> exp.Select:
         raise NotMaintained(Reason.CORRELATION)
     select.set("distinct", None)
     select.set("order", None)
-    for join in select.args.get("joins") or []:
+    joins = select.args.get("joins") or []
+    # What a RIGHT or FULL JOIN behind it adds has not met an earlier ON: of those conditions none can wait for WHERE.
+    last = max((i for i, join in enumerate(joins) if join.side.upper() in ("RIGHT", "FULL")), default=-1)
+    for join in joins[last + 1 :]:
         on = join.args.get("on")
         if on is not None and not join.side and join.kind.upper() not in ("SEMI", "ANTI"):
             select.where(on.copy(), copy=False)

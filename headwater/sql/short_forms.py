@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlglot import exp
 
 from headwater.sql.calls import calls_in
@@ -29,6 +31,31 @@ def name_laterals(query: exp.Query) -> None:
         lateral.set("alias", alias)
 
 
+def write_out_windows(query: exp.Query) -> None:
+    """WINDOW w AS (...): what OVER w means stands where it is said."""
+    for select in list(query.find_all(exp.Select)):
+        named = {window.name.lower(): window for window in select.args.pop("windows", None) or []}
+        for window in select.find_all(exp.Window) if named else ():
+            meant = named.get(window.alias.lower())
+            if meant is not None and window.parent_select is select:
+                window.set("alias", None)
+                for part in ("partition_by", "order", "spec"):
+                    if not window.args.get(part):
+                        window.set(part, _copied(meant.args.get(part)))
+
+
+def _copied(part: Any) -> Any:
+    return [one.copy() for one in part] if isinstance(part, list) else part and part.copy()
+
+
+def keep_field_names(query: exp.Query) -> None:
+    """The fields of STRUCT(k AS Total) are data, in JSON for example: they stay as they are written."""
+    for struct in query.find_all(exp.Struct):
+        for field in struct.expressions:
+            if isinstance(field, exp.PropertyEQ):
+                field.this.meta["case_sensitive"] = True
+
+
 def write_out_groups(query: exp.Query) -> None:
     """GROUP BY ALL: by all that is selected and is no aggregate."""
     for group in query.find_all(exp.Group):
@@ -36,8 +63,8 @@ def write_out_groups(query: exp.Query) -> None:
         if group.args.get("all") and isinstance(select, exp.Select):
             keys = [item.unalias() for item in select.selects if not calls_in([item])]
             group.set("all", None)
-            group.set("expressions", [key.copy() for key in keys if key.find(exp.Column)])
-            if not group.expressions:
+            if not keys:
                 select.set("group", None)
-                if not calls_in(select.selects):
-                    select.set("distinct", exp.Distinct())
+            else:
+                # Where all of them are constants there is one group, and none if there are no rows.
+                group.set("expressions", [key.copy() for key in keys if key.find(exp.Column)] or [exp.true()])

@@ -34,7 +34,7 @@ def _columns(alias: str, scope: Scope, known: dict[str, Relation]) -> list[exp.C
         names = relation.columns if relation is not None else ()
     elif isinstance(source, Scope) and isinstance(source.expression, exp.Query | exp.UDTF):
         names = [item.alias_or_name for item in source.expression.selects]
-    return [exp.column(name.lower(), alias) for name in names]
+    return [exp.column(name, alias) for name in names]
 
 
 def _put(star: exp.Expr, columns: Sequence[exp.Column]) -> None:

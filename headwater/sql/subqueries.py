@@ -166,6 +166,8 @@ def _inward(node: exp.Expr) -> exp.Expr:
     """
     if isinstance(node, exp.Query) or not has_subquery(node):
         return node
+    if (asked := _without_constant(node)) is not node:
+        return _inward(asked)
     inside = node.this.unnest() if isinstance(node, exp.Not) else None
     if isinstance(inside, exp.Not):
         return _inward(inside.this)
@@ -175,6 +177,17 @@ def _inward(node: exp.Expr) -> exp.Expr:
     for part in list(node.iter_expressions()):
         if (made := _inward(part)) is not part:
             part.replace(made)
+    return node
+
+
+def _without_constant(node: exp.Expr) -> exp.Expr:
+    """`x = FALSE` and `x <> TRUE` as NOT x, `x = TRUE` and `x <> FALSE` as x, as Spark reads them."""
+    if not isinstance(node, exp.EQ | exp.NEQ):
+        return node
+    sides = [node.this.unnest(), node.expression.unnest()]
+    for asked, constant in (sides, sides[::-1]):
+        if isinstance(constant, exp.Boolean):
+            return asked if constant.this == isinstance(node, exp.EQ) else exp.not_(asked)
     return node
 
 

@@ -7,32 +7,38 @@ drag the query around it along.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from headwater.plan.nodes import (
     Aggregate,
+    Alias,
     Distinct,
     Item,
     Opaque,
     Plan,
     Project,
     SetOperation,
-    Top,
     Union,
     Window,
     output,
 )
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.plan.walk import relations_of, table_name
+from headwater.schema import RESERVED_PREFIX
 from headwater.sql.bind import Bound
 from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
-from headwater.sql.free_columns import has_subquery
+from headwater.sql.free_columns import free_columns, has_subquery, inner_query
 from headwater.sql.from_clause import GENERATORS, FromClause
 from headwater.sql.grouping import grouped, renamed
+from headwater.sql.ordering import has_limit, in_terms_of, is_name, order_of, ordered, top_of
 from headwater.sql.subqueries import Subqueries
+
+GROUPS = f"{RESERVED_PREFIX}groups"
+"""The name of an aggregate to which queries inside of HAVING or the select list are tied."""
 
 Ctes = dict[str, "tuple[exp.Query, Ctes]"]
 """What WITH has named so far: each query, and the names that it could see itself."""
@@ -112,8 +118,7 @@ class _Planner:
         while isinstance(first, exp.SetOperation):
             first = first.left
         if isinstance(first, exp.Select):
-            items = zip(first.selects, names_out, strict=True)
-            first.set("expressions", [exp.alias_(item.unalias(), name) for item, name in items])
+            first.set("expressions", _called(first.selects, names_out))
         return Opaque(whole, names_out, tuple(read), reason)
 
     def _set(self, query: exp.SetOperation) -> Plan:
@@ -127,10 +132,10 @@ class _Planner:
             plan = both if copies else Distinct(both)
         else:
             plan = SetOperation(left, right, isinstance(query, exp.Except), copies)
-        if not _has_limit(query):
+        if not has_limit(query):
             return plan
         keys = query.args["order"].expressions if query.args.get("order") else []
-        return _top(plan, tuple(key.copy() for key in keys), query)
+        return top_of(plan, tuple(key.copy() for key in keys), query)
 
     def _select(self, query: exp.Select) -> Plan:
         _refuse(query)
@@ -152,10 +157,14 @@ class _Planner:
         measures = tuple(Item(f"m{i}", call) for i, call in enumerate(calls))
         names = {**grouping.names, **{m.expression: exp.column(m.name) for m in measures}}
         result: Plan = Aggregate(grouping.plan, grouping.keys, measures)
+        if any(inner_query(c, e) is not None for e in asked.all() for c in free_columns(e)):
+            # What a query inside is tied to has to be told from what it calls its own.
+            result = Alias(result, GROUPS)
+            names = {e: exp.column(c.name, GROUPS) for e, c in names.items()}
         if asked.having is not None:
             result = self._subqueries.filtered(result, renamed(asked.having, names))
         asked.items = [renamed(e, names) for e in asked.items]
-        asked.order = [_ordered(key, renamed(key.this, names)) for key in asked.order]
+        asked.order = [ordered(key, renamed(key.this, names)) for key in asked.order]
         asked.qualify = renamed(asked.qualify, names) if asked.qualify is not None else None
         return result
 
@@ -184,30 +193,45 @@ class _Planner:
                 for one in attached:
                     plan = one.to(plan)
             items.append(Item(name, expression))
-        if not _has_limit(query):
+        if not has_limit(query):
             made: Plan = Project(plan, tuple(items))
             return Distinct(made) if query.args.get("distinct") else made
-        extra, order = _order(asked, items)
+        extra, order = order_of(asked.order, asked.shown, items)
         made = Project(plan, (*items, *extra))
         if query.args.get("distinct"):
             made = Distinct(made)
-        top = _top(made, order, query)
+        top = top_of(made, order, query)
         return Project(top, tuple(Item(i.name, exp.column(i.name)) for i in items)) if extra else top
 
 
 def _asked(query: exp.Select) -> _Select:
     having, qualify, order = (query.args.get(clause) for clause in ("having", "qualify", "order"))
     names = tuple(e.alias_or_name for e in query.selects)
-    keys = list(order.expressions) if order is not None and _has_limit(query) else []
-    bare = [key.this.unnest() for key in keys]
+    keys = list(order.expressions) if order is not None and has_limit(query) else []
+    items = [e.unalias() for e in query.selects]
+    shown = [is_name(key.this.unnest(), names) for key in keys]
+    meant = dict(zip(names, items, strict=True))
     return _Select(
         names,
-        [e.unalias() for e in query.selects],
-        keys,
-        [isinstance(e, exp.Column) and not e.table and e.name in names for e in bare],
+        items,
+        [key if is_shown else in_terms_of(meant, key) for key, is_shown in zip(keys, shown, strict=True)],
+        shown,
         without_null_counts(having.this) if having is not None else None,
         qualify.this if qualify is not None else None,
     )
+
+
+def _called(items: Sequence[exp.Expr], names: Sequence[str]) -> list[exp.Expr]:
+    """The items of a select list under these names; STACK(...) AS (a, b) takes several of them."""
+    left = iter(names)
+    made: list[exp.Expr] = []
+    for item in items:
+        if isinstance(item, exp.Aliases):
+            several = [exp.to_identifier(name) for name in itertools.islice(left, len(item.expressions))]
+            made.append(exp.Aliases(this=item.this, expressions=several))
+        else:
+            made.append(exp.alias_(item.unalias(), next(left)))
+    return made
 
 
 def _refuse(query: exp.Select) -> None:
@@ -223,51 +247,6 @@ def _refuse(query: exp.Select) -> None:
     nodes = [node for item in query.selects for node in walk(item)]
     if any(isinstance(node, GENERATORS) for node in nodes):
         raise NotMaintained(Reason.GENERATOR)
-
-
-def _has_limit(query: exp.Query) -> bool:
-    return bool(query.args.get("limit") or query.args.get("offset"))
-
-
-def _order(asked: _Select, items: list[Item]) -> tuple[list[Item], tuple[exp.Expr, ...]]:
-    """The order of a LIMIT in terms of the output; what is not in the output comes along as columns of its own."""
-    by_expression = {item.expression: item.name for item in items}
-    names = {item.name for item in items}
-    extra: list[Item] = []
-    order: list[exp.Expr] = []
-    for key, is_shown in zip(asked.order, asked.shown, strict=True):
-        bare = key.this.unnest()
-        if is_shown:
-            order.append(_ordered(key, exp.column(bare.name)))
-            continue
-        name = by_expression.get(bare)
-        if name is None:
-            if has_subquery(bare):
-                raise NotMaintained(Reason.SUBQUERY_PLACE)
-            name = next(n for n in (f"o{i}" for i in itertools.count(len(extra))) if n not in names)
-            extra.append(Item(name, bare))
-        order.append(_ordered(key, exp.column(name)))
-    return extra, tuple(order)
-
-
-def _ordered(key: exp.Expr, by: exp.Expr) -> exp.Expr:
-    made = key.copy()
-    made.set("this", by)
-    return made
-
-
-def _top(plan: Plan, order: tuple[exp.Expr, ...], query: exp.Query) -> Top:
-    counts = []
-    for clause in ("limit", "offset"):
-        node = query.args.get(clause)
-        given = None if node is None else node.args.get("expression") or node.args.get("count")
-        if given is not None and not (isinstance(given, exp.Literal) and given.is_int):
-            raise NotMaintained(Reason.LIMIT)
-        counts.append(None if given is None else int(given.name))
-    limit, offset = counts
-    if limit is None:
-        raise NotMaintained(Reason.LIMIT)
-    return Top(plan, order, limit, offset or 0)
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -66,9 +66,14 @@ def _end(place: exp.Expr, size: exp.Expr) -> exp.Expr:
 
 
 def array_sort(arguments: list[exp.Expr]) -> exp.Expr:
-    """ARRAY_SORT: upwards with NULLs first, downwards with NULLs last, or as the third argument says."""
+    """ARRAY_SORT: upwards with NULLs first, downwards with NULLs last, or as the third argument says.
+
+    Spark's own form, which compares by a lambda, is left as it is.
+    """
     array, ascending, nulls_first = counted("ARRAY_SORT", arguments, 1, 3)
     assert array is not None
+    if isinstance(ascending, exp.Lambda) and nulls_first is None:
+        return call("array_sort", *arguments)
     flags = [ascending or exp.true(), nulls_first or ascending or exp.true()]
     if not all(isinstance(flag, exp.Boolean) for flag in flags):
         raise WrongCall(

@@ -1,0 +1,52 @@
+-- Queries that somebody wrote by hand, because the grammar of random queries does not make them; each was wrong once, or
+-- was refused. One a line; they read the tables of tables.py, and earlier ones as view1, view2 and so on.
+
+-- Conditions of a join behind which others add rows.
+SELECT u.id FROM users u WHERE EXISTS (SELECT 1 FROM tiny a JOIN tiny b ON a.k = b.k + 100 RIGHT JOIN items c ON c.k = a.k WHERE c.k = u.k)
+SELECT u.id FROM users u WHERE NOT EXISTS (SELECT 1 FROM parts a JOIN tiny b ON a.s = b.s FULL JOIN items c ON c.s = a.s WHERE c.k = u.k)
+SELECT u.id FROM users u WHERE u.id > (SELECT COUNT(*) FROM parts a JOIN tiny b ON a.k = b.k RIGHT JOIN items c ON c.k = a.k WHERE c.k = u.k)
+SELECT u.id, l.cs FROM users u, LATERAL (SELECT c.s AS cs FROM tiny a JOIN parts b ON a.k = b.k + 100 RIGHT JOIN items c ON c.k = a.k WHERE c.k = u.k) l
+
+-- Fields of rows keep their names.
+SELECT id, TO_JSON(STRUCT(k AS Kk, s)) AS j, TO_JSON(NAMED_STRUCT('Aa', K)) AS j2 FROM items
+SELECT id, TO_JSON(STRUCT(K, S AS `Odd Name`)) AS j FROM items
+SELECT id, TO_JSON(STRUCT(*)) AS j FROM items
+SELECT id, st.aA FROM (SELECT id, NAMED_STRUCT('Aa', k) AS st FROM items)
+
+-- Groups by constants.
+SELECT 'x' AS c, COUNT(*) AS n FROM items WHERE k > 100 GROUP BY ALL
+SELECT 'x' AS c, 3 AS d FROM items GROUP BY ALL
+SELECT 3 AS d, COUNT(*) AS n FROM items GROUP BY ALL
+SELECT u.id, (SELECT MAX(i.n) FROM items i WHERE i.s = u.s AND u.k = 3) AS v FROM users u
+SELECT u.id FROM users u WHERE u.s IN (SELECT i.s FROM items i WHERE u.k = 0 GROUP BY i.s)
+SELECT i.id, q.m FROM items i LEFT JOIN (SELECT c, s, MAX(k) AS m FROM (SELECT 4 AS c, s, k FROM tiny) GROUP BY c, s) q ON i.s = q.s AND i.k < q.c
+SELECT i.id, q.m FROM items i LEFT JOIN (SELECT c, MAX(k) AS m FROM (SELECT 4 AS c, k FROM tiny WHERE k > 100) GROUP BY c) q ON i.k < q.c
+
+-- IN that is compared with a constant.
+SELECT id FROM items WHERE (k IN (SELECT k FROM notes)) = FALSE
+SELECT id FROM items WHERE FALSE = (k IN (SELECT m FROM parts))
+SELECT id FROM items WHERE (k IN (SELECT k FROM notes)) <> TRUE
+SELECT id FROM items WHERE NOT ((k IN (SELECT k FROM notes)) = TRUE)
+SELECT id, (k IN (SELECT k FROM notes)) = FALSE AS b, (k IN (SELECT m FROM parts)) <> TRUE AS c FROM items
+
+-- Orders by expressions over what is selected.
+SELECT id FROM items ORDER BY -id LIMIT 2
+SELECT id, k FROM items ORDER BY COALESCE(k, 0), id LIMIT 3
+SELECT k, SUM(n) AS n FROM items GROUP BY k ORDER BY n + 1 DESC NULLS LAST, k LIMIT 3
+SELECT DISTINCT s, k FROM items ORDER BY s || '', k + 0 LIMIT 3
+SELECT -k AS k, id FROM items ORDER BY k + 0, id LIMIT 4
+SELECT k FROM items UNION SELECT k FROM parts ORDER BY k + 0 DESC NULLS LAST LIMIT 3
+
+-- HAVING that is tied to a group.
+SELECT i.k FROM items i GROUP BY i.k HAVING EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k)
+SELECT k, COUNT(*) AS c FROM items GROUP BY k HAVING COUNT(*) >= (SELECT COUNT(*) FROM parts WHERE parts.k = items.k)
+SELECT k, COUNT(*) AS c FROM items i GROUP BY k HAVING k IN (SELECT p.k FROM parts p WHERE p.k = i.k)
+SELECT k, MAX(n) AS c, RANK() OVER (ORDER BY k) AS r FROM items GROUP BY k HAVING NOT EXISTS (SELECT 1 FROM parts p WHERE p.k = items.k)
+
+-- A derived table that is called like a table outside; windows that have names; generators of several columns.
+SELECT u.id FROM users u WHERE EXISTS (SELECT 1 FROM (SELECT i.k, i.s FROM items i WHERE i.k = u.k) u WHERE u.s > '')
+SELECT id, ROW_NUMBER() OVER w AS rn FROM items WINDOW w AS (PARTITION BY k ORDER BY id)
+SELECT id, LAG(k) OVER v AS t, SUM(n) OVER w AS x FROM items WINDOW w AS (PARTITION BY s ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), v AS (ORDER BY id)
+SELECT id, POSEXPLODE(ARRAY(k)) AS (p, v) FROM items
+SELECT STACK(2, k, 'a', id, 'b') AS (v, l) FROM items
+SELECT id, ARRAY_SORT(ARRAY(k, 2, 1), (l, r) -> CASE WHEN l > r THEN -1 WHEN l < r THEN 1 ELSE 0 END) AS a FROM items WHERE k IS NOT NULL
