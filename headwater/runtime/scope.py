@@ -8,8 +8,9 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
-from headwater.errors import Place, placed
+from headwater.errors import Place, SqlError, placed
 from headwater.plan.walk import table_name
 from headwater.runtime.declared import check_source, read_declared
 from headwater.runtime.hidden import Hidden
@@ -131,6 +132,11 @@ class Scope:
             return self.engine.analyse(schemas, query)
         except TakenFromClock:
             raise moment_error(query, lambda node: place_of(node, statement)) from None
+        except UnsupportedError as problem:
+            said = str(problem).replace("\n", "; ")
+            raise SqlError(
+                "a part of the query cannot be written for Spark", detail=f"{said}.", place=statement.place
+            ) from None
         except PySparkException as problem:
             functions = [f.name for f in self.engine.spark.catalog.listFunctions()]
             functions += [name.lower() for name in NAMES]

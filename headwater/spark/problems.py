@@ -22,7 +22,7 @@ def as_sql_error(problem: PySparkException, functions: Sequence[str], place: Pla
             hint=did_you_mean(name, functions, otherwise="Spark's built-in functions are known here."),
             place=place,
         )
-    said = re.sub(r"^\[[A-Z_.0-9]+\] ", "", str(problem).split(" SQLSTATE")[0].splitlines()[0])
+    said = re.sub(r"^\[[A-Z_.0-9]+\] ", "", str(problem).strip().split(" SQLSTATE")[0].splitlines()[0])
     if "DATATYPE_MISMATCH" in condition or "CAST" in condition:
         return SqlError(
             "the types do not fit", detail=said, hint="CAST one side to the type of the other.", place=place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _TAKEN = frozenset(
@@ -81,4 +81,5 @@ def to_text(query: exp.Query, *, pretty: bool = False) -> str:
     for name in quoted.find_all(exp.Identifier):
         if not _PLAIN.match(name.name) or name.name in _TAKEN:
             name.set("quoted", True)
-    return quoted.sql(dialect="spark", pretty=pretty)
+    # What the library would leave out with a warning is an error: an argument more or less is another query.
+    return quoted.sql(dialect="spark", pretty=pretty, unsupported_level=ErrorLevel.RAISE)

@@ -19,6 +19,7 @@ from headwater.nearest import nearest
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.ctes import name_ctes_apart
+from headwater.sql.functions.kinds import Types, columns_of
 from headwater.sql.functions.trees import WrongCall
 from headwater.sql.functions.typed import with_kinds
 from headwater.sql.pivots import write_out_pivots
@@ -57,8 +58,9 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     keep_field_names(expanded)
     described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")
+    type_of = _type_in(named)
     try:
-        write_out_pivots(expanded, lambda source: _qualified(source, schema).named_selects)
+        write_out_pivots(expanded, lambda source: _types(_qualified(source, schema), type_of))
         write_out_using(expanded, lambda query: _qualified(query, schema))
         note_using(expanded)
         qualified = _qualified(expanded, schema)
@@ -72,7 +74,7 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     write_out_groups(qualified)
     write_out_quantified(qualified)
     _check_columns(qualified, named, where)
-    _settle_kinds(qualified, named, where)
+    _settle_kinds(qualified, type_of, where)
     decide_ties(qualified, named)
     return Bound(qualified, _labels(query, qualified, named), tuple(r.name for r in named))
 
@@ -90,8 +92,8 @@ def _qualified(query: exp.Query, schema: MappingSchema) -> exp.Query:
     return made
 
 
-def _settle_kinds(query: exp.Query, named: list[Relation], where: Where) -> None:
-    """Write out the calls that depend on the kind of their argument, now that every column is known."""
+def _type_in(named: list[Relation]) -> Types:
+    """Tells the type of a column of a relation."""
     schemas = {relation.name.lower(): relation.schema for relation in named}
 
     def type_of(relation: str, name: str) -> str | None:
@@ -99,6 +101,17 @@ def _settle_kinds(query: exp.Query, named: list[Relation], where: Where) -> None
         column = schema.find(name) if schema is not None else None
         return column.type if column is not None else None
 
+    return type_of
+
+
+def _types(query: exp.Query, type_of: Types) -> dict[str, exp.DataType | None]:
+    """The output columns of a bound query, and their types as far as they are known."""
+    columns = columns_of(query, type_of)
+    return {item.alias_or_name: columns.get(id(item.unalias())) for item in query.selects}
+
+
+def _settle_kinds(query: exp.Query, type_of: Types, where: Where) -> None:
+    """Write out the calls that depend on the kind of their argument, now that every column is known."""
     try:
         with_kinds(query, type_of)
     except WrongCall as problem:

@@ -29,6 +29,8 @@ ANONYMOUS_AGGREGATES = frozenset(
         "regr_syy",
         "percentile",
         "percentile_approx",
+        "percentile_cont",
+        "percentile_disc",
         "listagg",
         "string_agg",
         "count_min_sketch",
@@ -73,7 +75,7 @@ def without_null_counts(expression: exp.Expr) -> exp.Expr:
 
 def is_count(call: exp.Expr) -> bool:
     """True for an aggregate that is 0, not NULL, of no rows."""
-    return isinstance(call, exp.Count | exp.CountIf | exp.ApproxDistinct)
+    return isinstance(call, exp.Count | exp.CountIf | exp.ApproxDistinct | exp.RegrCount)
 
 
 def own(select: exp.Select, clauses: Iterable[exp.Expr | None]) -> list[exp.Expr]:

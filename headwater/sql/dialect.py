@@ -125,6 +125,13 @@ class HeadwaterParser(FunctionSyntax):
         if self._curr and self._curr.text.upper() in names and self._next and self._next.text == "=>":
             self._advance(2)
 
+    def _parse_value(self, values: bool = True) -> exp.Tuple | None:
+        """A row of VALUES; one without brackets ends before AS, which names the whole."""
+        if self._match(TokenType.L_PAREN, advance=False):
+            return super()._parse_value(values)
+        cell = self._parse_disjunction()
+        return None if cell is None else exp.Tuple(expressions=[cell])
+
     def _warn_unsupported(self) -> None:
         # Asked before the library gives up and takes the text as an opaque command.
         self.raise_error("this is not part of a query", self._tokens[0])

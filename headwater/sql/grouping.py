@@ -13,10 +13,16 @@ from sqlglot import exp
 
 from headwater.plan.nodes import Generate, Item, Plan
 from headwater.plan.reasons import NotMaintained, Reason
+from headwater.schema import RESERVED_PREFIX
+from headwater.sql.calls import calls_in
 from headwater.sql.free_columns import inner_query, is_free
 
 ALIAS = "sets"
 """The name under which the keys of grouping sets go."""
+
+_ASKED = f"{RESERVED_PREFIX}asked"
+
+_SPECIAL = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 Names = Mapping[exp.Expr, exp.Expr]
 """What expressions below an aggregate are called above it."""
@@ -39,7 +45,7 @@ def grouped(query: exp.Select, plan: Plan) -> Grouping:
     if group.args.get("all"):
         raise NotMaintained(Reason.SHAPE)
     keys, sets = _sets(group)
-    if sets == [tuple(range(len(keys)))] and not _is_special(group):
+    if sets == [tuple(range(len(keys)))] and not is_special(group):
         items = tuple(Item(f"k{i}", key) for i, key in enumerate(keys))
         return Grouping(plan, items, {key: exp.column(f"k{i}") for i, key in enumerate(keys)})
     return _by_sets(plan, keys, sets)
@@ -72,9 +78,10 @@ def as_spark_reads(query: exp.Query) -> exp.Query:
     Of  SELECT o.s AS s ... GROUP BY ROLLUP (o.s) HAVING o.s IS NULL  Spark knows s alone.
     """
     made = query.copy()
-    for select in made.find_all(exp.Select):
+    for select in list(made.find_all(exp.Select)):
+        _write_out_qualify(select)
         group = select.args.get("group")
-        if group is not None and select.args.get("having") and _is_special(group):
+        if group is not None and select.args.get("having") and is_special(group):
             for item in list(select.selects):
                 column = item.unalias()
                 if isinstance(column, exp.Column) and column.name == item.alias_or_name:
@@ -82,47 +89,67 @@ def as_spark_reads(query: exp.Query) -> exp.Query:
     return made
 
 
-def _is_special(group: exp.Group) -> bool:
-    kinds = (exp.Rollup, exp.Cube, exp.GroupingSets)
+def _write_out_qualify(select: exp.Select) -> None:
+    """QUALIFY over aggregates as a column that is asked for: Spark has no such clause, and the library leaves them where
+    they are."""
+    late = [c for c in ("distinct", "order", "limit", "offset") if select.args.get(c)]
+    qualify = select.args.get("qualify")
+    if qualify is None or late or not calls_in([qualify.this]):
+        return
+    inner = select.copy()
+    inner.set("qualify", None)
+    inner = inner.select(exp.alias_(qualify.this.copy(), _ASKED))
+    names = [exp.column(name, "q") for name in select.named_selects]
+    outer = exp.select(*names).from_(inner.subquery("q")).where(exp.column(_ASKED, "q"))
+    for part in ("expressions", "from_", "where"):
+        select.set(part, outer.args[part])
+    for part in ("joins", "laterals", "group", "having", "qualify", "windows"):
+        select.set(part, None)
+
+
+def is_special(group: exp.Group) -> bool:
+    """True for a GROUP BY of several sets."""
     clauses = ("rollup", "cube", "grouping_sets")
-    return any(isinstance(e, kinds) for e in group.expressions) or any(group.args.get(c) for c in clauses)
+    return any(isinstance(e, _SPECIAL) for e in group.expressions) or any(group.args.get(c) for c in clauses)
+
+
+def keys_of(group: exp.Group) -> list[exp.Expr]:
+    """All keys of a GROUP BY, each once."""
+    return _sets(group)[0]
 
 
 def _sets(group: exp.Group) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
     """All keys, each once, and the sets of them by number."""
-    parts: list[list[list[exp.Expr]]] = []
-    plain = [e for e in group.expressions if not isinstance(e, exp.Rollup | exp.Cube | exp.GroupingSets)]
-    special = [e for e in group.expressions if e not in plain]
-    for clause in ("rollup", "cube", "grouping_sets"):
-        special += group.args.get(clause) or []
-    bare = [s for s in special if not s.expressions]
-    if bare:
-        # GROUP BY a, b WITH ROLLUP: the keys before are meant.
-        parts.append(_expanded(type(bare[0])(expressions=[p.copy() for p in plain])))
-        special.remove(bare[0])
+    written = list(group.expressions)
+    behind = [e for clause in ("rollup", "cube", "grouping_sets") for e in group.args.get(clause) or []]
+    if behind:
+        # GROUP BY a, b WITH ROLLUP and GROUP BY a, b GROUPING SETS ((a), (b)): the keys before are all there are.
+        (special,) = behind
+        whole = type(special)(expressions=[e.copy() for e in special.expressions or written])
+        parts = [_expanded(whole)]
     else:
-        parts += [[[e.unnest()]] for e in plain]
-    parts += [_expanded(e) for e in special]
+        parts = [_expanded(e) if isinstance(e, _SPECIAL) else [[e.unnest()]] for e in written]
+    first = [e.unnest() for e in written] if behind else []
+    keys = list(dict.fromkeys([*first, *(e for part in parts for one in part for e in one)]))
     chosen = [[e for part in combination for e in part] for combination in itertools.product(*parts)]
-    keys = list(dict.fromkeys(e for part in parts for one in part for e in one))
     return keys, [tuple(sorted({keys.index(e) for e in one})) for one in chosen]
 
 
 def _expanded(node: exp.Expr) -> list[list[exp.Expr]]:
     """The sets of one ROLLUP, CUBE or GROUPING SETS."""
     if isinstance(node, exp.GroupingSets):
-        nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
         return [
-            s for e in node.expressions for s in (_expanded(e) if isinstance(e, nested) else [_members(e)])
+            s for e in node.expressions for s in (_expanded(e) if isinstance(e, _SPECIAL) else [members(e)])
         ]
-    units = [_members(e) for e in node.expressions]
+    units = [members(e) for e in node.expressions]
     if isinstance(node, exp.Rollup):
         return [[e for unit in units[:n] for e in unit] for n in range(len(units), -1, -1)]
     picks = [c for n in range(len(units), -1, -1) for c in itertools.combinations(units, n)]
     return [[e for unit in pick for e in unit] for pick in picks]
 
 
-def _members(node: exp.Expr) -> list[exp.Expr]:
+def members(node: exp.Expr) -> list[exp.Expr]:
+    """The keys that stand in one pair of brackets."""
     inside = node.unnest()
     return [e.unnest() for e in inside.expressions] if isinstance(inside, exp.Tuple) else [inside]
 

@@ -242,7 +242,7 @@ def _alone(call: exp.Expr) -> exp.Expr:
     inside = call
     while isinstance(inside, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         inside = inside.this
-    if is_count(inside) or inside.name.lower() == "regr_count":
+    if is_count(inside):
         return exp.Literal.number(0)
     is_list = isinstance(inside, exp.ArrayAgg | exp.ArrayUniqueAgg | exp.ArrayConcatAgg)
     return exp.array() if is_list else exp.null()

@@ -4,12 +4,13 @@ SELECT * FROM sales PIVOT (SUM(total) FOR kind IN ('a', 'b'))
 becomes
 SELECT * FROM (SELECT day, SUM(total) FILTER (WHERE kind <=> 'a') AS a, ... FROM sales GROUP BY day)
 
-Spark gives NULL, also for a COUNT, where a group has no row of the value.
+Where a group has no row of the value Spark gives NULL, also for a COUNT, if all measures are numbers or booleans. If one
+is anything else, it computes all of them in another way, and each is what it is of no rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -17,12 +18,19 @@ from sqlglot import exp
 from headwater.sql.calls import calls_in
 from headwater.sql.functions.trees import WrongCall, call
 
-NamesOf = Callable[[exp.Query], list[str]]
-"""Tells the columns of a query that is not bound yet."""
+Columns = Mapping[str, exp.DataType | None]
+"""Columns with their types, as far as they are known."""
+
+_NUMBERS = (*exp.DataType.NUMERIC_TYPES, exp.DataType.Type.BOOLEAN)
+_AS_ARGUMENT = (exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Mode)
+_NO_NUMBERS = (exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArrayConcatAgg, exp.GroupConcat)
 
 
-def write_out_pivots(query: exp.Query, names_of: NamesOf) -> None:
-    """Replace the sources of a query that are turned by PIVOT or UNPIVOT."""
+def write_out_pivots(query: exp.Query, columns_of: Callable[[exp.Query], Columns]) -> None:
+    """Replace the sources of a query that are turned by PIVOT or UNPIVOT.
+
+    `columns_of` tells the columns of a query that is not bound yet.
+    """
     for source in list(query.find_all(exp.Table, exp.Subquery)):
         current: exp.Expr = source.copy()
         for pivot in source.args.get("pivots") or []:
@@ -32,7 +40,7 @@ def write_out_pivots(query: exp.Query, names_of: NamesOf) -> None:
             everything = exp.select("*").from_(current.copy())
             if query.args.get("with_"):
                 everything.set("with_", query.args["with_"].copy())
-            turned = _Turned(pivot, current, names_of(everything))
+            turned = _Turned(pivot, current, columns_of(everything))
             made = turned.stacked() if pivot.args.get("unpivot") else turned.grouped()
             current = made.subquery(pivot.alias or source.alias_or_name or "pivoted", copy=False)
         if source.args.get("pivots"):
@@ -45,7 +53,7 @@ class _Turned:
 
     pivot: exp.Pivot
     source: exp.Expr
-    names: list[str]
+    columns: Columns
 
     @property
     def field(self) -> exp.In:
@@ -61,7 +69,7 @@ class _Turned:
 
     def rest(self, used: set[str]) -> list[exp.Column]:
         """The columns that nothing is done to."""
-        return [exp.column(name) for name in self.names if name.lower() not in used]
+        return [exp.column(name) for name in self.columns if name.lower() not in used]
 
     def grouped(self) -> exp.Select:
         """PIVOT."""
@@ -71,13 +79,26 @@ class _Turned:
         keys = self.rest(used)
         made = exp.select(*keys).from_(self.source)
         names = iter(self.pivot.args["columns"])
+        are_numbers = all(self.is_number(measure.unalias()) for measure in measures)
         for value in self.field.expressions:
             same = zip(by, _parts(value.unalias()), strict=True)
             condition = exp.and_(*[exp.NullSafeEQ(this=b.copy(), expression=v.copy()) for b, v in same])
             for measure in measures:
                 name = next(names).name or "_".join(part.name for part in _parts(value.unalias()))
-                made = made.select(exp.alias_(_where(measure.unalias(), condition), name, quoted=True))
+                cell = _where(measure.unalias(), condition)
+                if are_numbers:
+                    cell = _unless_empty(measure.unalias(), condition, cell)
+                made = made.select(exp.alias_(cell, name, quoted=True))
         return made.group_by(*[key.copy() for key in keys]) if keys else made
+
+    def is_number(self, measure: exp.Expr) -> bool:
+        """True unless a measure is known to be neither a number nor a boolean."""
+        call = measure.unnest()
+        bare = call.this if isinstance(call, exp.Filter) else call
+        if not isinstance(bare, _AS_ARGUMENT):
+            return not isinstance(bare, _NO_NUMBERS)
+        kind = self.columns.get(bare.this.name.lower()) if isinstance(bare.this, exp.Column) else None
+        return kind is None or kind.this in _NUMBERS
 
     def stacked(self) -> exp.Select:
         """UNPIVOT."""
@@ -113,12 +134,20 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _where(measure: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    """An aggregate over the rows that meet a condition; NULL if none does."""
+    """An aggregate over the rows that meet a condition."""
     made = measure.copy()
     for found in calls_in([made]):
-        few = exp.Filter(this=found.copy(), expression=exp.Where(this=condition.copy()))
+        bare, asked = found, condition
+        if isinstance(found, exp.Filter):
+            bare, asked = found.this, exp.and_(found.expression.this, condition)
+        few = exp.Filter(this=bare.copy(), expression=exp.Where(this=asked.copy()))
         made = few if found is made else made
         found.replace(few)
+    return made
+
+
+def _unless_empty(measure: exp.Expr, condition: exp.Expr, made: exp.Expr) -> exp.Expr:
+    """What was made of a measure; NULL if no row meets the condition."""
     if isinstance(measure.unnest(), exp.Sum | exp.Min | exp.Max | exp.Avg):
         return made
     some = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition.copy()))

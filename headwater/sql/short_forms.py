@@ -31,6 +31,14 @@ def name_laterals(query: exp.Query) -> None:
         lateral.set("alias", alias)
 
 
+def _write_out_places(group: exp.Group, select: exp.Select) -> None:
+    for special in list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets)):
+        for number in list(special.find_all(exp.Literal)):
+            is_key = isinstance(number.parent, exp.Paren | exp.Tuple) or number.parent is special
+            if is_key and number.is_int and 0 < int(number.name) <= len(select.selects):
+                number.replace(select.selects[int(number.name) - 1].unalias().copy())
+
+
 def write_out_windows(query: exp.Query) -> None:
     """WINDOW w AS (...): what OVER w means stands where it is said."""
     for select in list(query.find_all(exp.Select)):
@@ -57,9 +65,11 @@ def keep_field_names(query: exp.Query) -> None:
 
 
 def write_out_groups(query: exp.Query) -> None:
-    """GROUP BY ALL: by all that is selected and is no aggregate."""
+    """GROUP BY ALL: by all that is selected and is no aggregate. ROLLUP (1, 2): by what is selected there."""
     for group in query.find_all(exp.Group):
         select = group.parent
+        if isinstance(select, exp.Select):
+            _write_out_places(group, select)
         if group.args.get("all") and isinstance(select, exp.Select):
             keys = [item.unalias() for item in select.selects if not calls_in([item])]
             group.set("all", None)

@@ -17,6 +17,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from headwater.plan.walk import table_name
 from headwater.sql.calls import aggregates, windows_in
 from headwater.sql.catalog import Relation
+from headwater.sql.grouping import is_special, keys_of
 
 _BY_PLACE = (exp.RowNumber, exp.Lag, exp.Lead, exp.Ntile)
 """Window functions that count places among rows, also among equal ones."""
@@ -27,6 +28,10 @@ _IN_FRAME = (*_FIRST, exp.LastValue, exp.NthValue, exp.Last, exp.ArrayAgg)
 _EVERYTHING = exp.WindowSpec(
     kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING"
 )
+
+_MAPS = (exp.Map, exp.VarMap, exp.MapFromEntries, exp.StrToMap)
+_MAP_CALLS = ("map_concat", "map_filter", "map_zip_with", "transform_keys", "transform_values")
+"""Calls whose results cannot be put in order."""
 
 _NO_ORDER = ("map", "variant", "geometry", "geography")
 """Types, or parts of them, that cannot be put in order."""
@@ -46,18 +51,37 @@ def decide_ties(query: exp.Query, relations: Sequence[Relation]) -> None:
                 if _counts_places(window):
                     _add(window, telling)
         if isinstance(node, exp.Query) and (node.args.get("limit") or node.args.get("offset")):
-            _add(node, _shown(node))
+            _add(node, _shown(node, scope, known))
 
 
-def _shown(query: exp.Query) -> list[exp.Expr]:
-    """The output columns of a query: by name, or, if several have it, by what they are."""
+def _shown(query: exp.Query, scope: Scope, known: dict[str, Relation]) -> list[exp.Expr]:
+    """The output columns of a query: by name, or, if several have it, by what they are; without those of no order."""
     names = query.named_selects
     items = query.selects if isinstance(query, exp.Select) else []
     same = {i: item.unalias() for i, item in enumerate(items) if names.count(names[i]) > 1}
+    maps = {i for i, item in enumerate(items) if _is_map(item.unalias(), scope, known)}
     return [
         same[i].copy() if i in same and same[i].find(exp.Column) else exp.column(name)
         for i, name in enumerate(names)
+        if i not in maps
     ]
+
+
+def _is_map(item: exp.Expr, scope: Scope, known: dict[str, Relation]) -> bool:
+    """True for what cannot be put in order, as far as that can be told without Spark."""
+    if not isinstance(item, exp.Column):
+        return isinstance(item, _MAPS) or (
+            isinstance(item, exp.Anonymous) and item.name.lower() in _MAP_CALLS
+        )
+    source = scope.sources.get(item.table)
+    if isinstance(source, exp.Table):
+        relation = known.get(table_name(source).lower())
+        column = relation.schema.find(item.name) if relation is not None else None
+        return column is not None and any(word in column.type for word in _NO_ORDER)
+    if not isinstance(source, Scope) or not isinstance(source.expression, exp.Select):
+        return False
+    below = next((one for one in source.expression.selects if one.alias_or_name == item.name), None)
+    return below is not None and _is_map(below.unalias(), source, known)
 
 
 def _counts_places(window: exp.Window) -> bool:
@@ -91,7 +115,9 @@ def _telling(select: exp.Select, scope: Scope, known: dict[str, Relation]) -> li
     """What tells the rows of a SELECT apart where its windows are computed."""
     group = select.args.get("group")
     if group is not None:
-        return [e.copy() for e in group.expressions if e.find(exp.Column)]
+        keys = [e.copy() for e in keys_of(group) if e.find(exp.Column)]
+        # A key that is NULL is not one that its set leaves out.
+        return [*keys, exp.GroupingId()] if is_special(group) else keys
     if select.args.get("having") or aggregates(select):
         return []  # of one row
     found: list[exp.Expr] = []

@@ -2,7 +2,7 @@
 
 Each row comes with window_start, window_end and window_time, its last millisecond; of HOP and CUMULATE once for each
 window that it lies in. They are written as ordinary queries and maintained as these are: a session that grows
-together, or falls apart, is told again with all its rows.
+together, or falls apart, is told again with all its rows. A row without a time lies in no window.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _MICROS = {
 
 _TUMBLE = """
 SELECT d.*, {start} AS window_start, {start} + {size} AS window_end, {start} + {size} - {last} AS window_time
-FROM source AS d"""
+FROM source AS d
+WHERE d.{at} IS NOT NULL"""
 
 _HOP = """
 SELECT d.*, w.window_start, w.window_start + {size} AS window_end, w.window_start + {size} - {last} AS window_time
@@ -57,6 +58,7 @@ FROM (
     SELECT d.*,
       CASE WHEN d.{at} - LAG(d.{at}) OVER ({part_d} ORDER BY d.{at}) <= {size} THEN 0 ELSE 1 END AS session__begins
     FROM source AS d
+    WHERE d.{at} IS NOT NULL
   ) p
 ) q"""
 

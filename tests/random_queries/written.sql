@@ -50,3 +50,32 @@ SELECT id, LAG(k) OVER v AS t, SUM(n) OVER w AS x FROM items WINDOW w AS (PARTIT
 SELECT id, POSEXPLODE(ARRAY(k)) AS (p, v) FROM items
 SELECT STACK(2, k, 'a', id, 'b') AS (v, l) FROM items
 SELECT id, ARRAY_SORT(ARRAY(k, 2, 1), (l, r) -> CASE WHEN l > r THEN -1 WHEN l < r THEN 1 ELSE 0 END) AS a FROM items WHERE k IS NOT NULL
+
+-- Percentiles that the library knows by another name, and frequencies that it does not know.
+SELECT k, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) AS a FROM items GROUP BY k
+SELECT k, PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x DESC) AS a FROM items GROUP BY k
+SELECT k, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY n) FILTER (WHERE n > 0) AS a FROM items GROUP BY k
+SELECT id, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (PARTITION BY k) AS a FROM items
+SELECT k, PERCENTILE(n, 0.5, id) AS a, PERCENTILE(n, 0.5) AS b FROM items GROUP BY k
+
+-- Sets of groups: the order of their keys, places in the select list, ties.
+SELECT k, b, GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY ROLLUP(k), b
+SELECT b, k, s, GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY CUBE(b), ROLLUP(k), s
+SELECT k, b, GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY GROUPING SETS ((k), ()), b
+SELECT k, b, COUNT(*) AS c, GROUPING_ID() AS g FROM items GROUP BY k, b GROUPING SETS ((b), (k), ())
+SELECT k, b, COUNT(*) AS c, GROUPING_ID() AS g FROM items GROUP BY k, b WITH ROLLUP
+SELECT k, s, COUNT(*) AS c, GROUPING(s) AS g FROM items GROUP BY ROLLUP(1, 2)
+SELECT k, COUNT(*) AS c FROM items GROUP BY ROLLUP(1) HAVING GROUPING_ID(k) < 3
+SELECT k, ROW_NUMBER() OVER (ORDER BY COUNT(*), k, GROUPING(k)) AS r FROM items GROUP BY ROLLUP(k)
+SELECT k, s, ROW_NUMBER() OVER (ORDER BY COUNT(*), k, s, GROUPING(k), GROUPING(s)) AS r FROM items GROUP BY GROUPING SETS ((k), (s), (k, s))
+
+-- PIVOT of what is no number, and with FILTER; counts of nothing; maps, which have no order.
+SELECT * FROM (SELECT k, s, b FROM items) PIVOT (COUNT(*) AS c, MAX(s) AS m FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, d, b FROM items) PIVOT (COUNT(*) AS c, MAX(d) AS m FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*) AS c, MAX(n) AS m FOR b IN (true AS y, false AS f))
+SELECT k, ARRAY_SORT(y) AS y, ARRAY_SORT(f) AS f FROM (SELECT k, n, b FROM items) PIVOT (COLLECT_SET(n) FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, b, n FROM items) PIVOT (SUM(n) FILTER (WHERE n > 0) AS t FOR b IN (true AS y))
+SELECT t.k, (SELECT REGR_COUNT(x, x) FROM notes n WHERE n.k = t.k) AS h FROM tiny t
+SELECT t.k, (SELECT REGR_COUNT(x, x) FROM notes n WHERE n.k = t.k AND n.b) AS h FROM tiny t
+SELECT id FROM (SELECT id, MAP('a', k) AS m FROM items ORDER BY id LIMIT 4)
+SELECT id, SIZE(m) AS z FROM (SELECT id, m FROM (SELECT id, MAP('a', k) AS m FROM items) ORDER BY id LIMIT 4)

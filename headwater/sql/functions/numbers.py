@@ -24,3 +24,13 @@ def extreme(node: exp.Greatest | exp.Least) -> exp.Expr:
     if not doubtful or len(arguments) == 1:
         return plain
     return case((exp.or_(*map(is_null, doubtful)), exp.Null()), otherwise=plain)
+
+
+def percentile(arguments: list[exp.Expr]) -> exp.Expr:
+    """PERCENTILE: the library knows no third argument, how often each value counts."""
+    if arguments and isinstance(arguments[0], exp.Distinct):
+        first, *others = arguments[0].expressions
+        arguments = [exp.Distinct(expressions=[first]), *others]
+    value, share, _ = counted("PERCENTILE", arguments, 2, 3)
+    known = exp.Quantile(this=value, quantile=share)
+    return known if len(arguments) == 2 else call("percentile", *arguments)

@@ -67,6 +67,16 @@ BUILDERS: Mapping[str, Builder] = {
 }
 """What each of these calls is in Spark."""
 
+SPARKS: Mapping[str, Builder] = {
+    "LEVENSHTEIN": strings.renamed("LEVENSHTEIN", "levenshtein", 2, 3),
+    "PERCENTILE": numbers.percentile,
+    "PERCENTILE_CONT": strings.renamed("PERCENTILE_CONT", "percentile_cont", 1, 1),
+    "PERCENTILE_DISC": strings.renamed("PERCENTILE_DISC", "percentile_disc", 1, 1),
+    "TO_CHAR": strings.renamed("TO_CHAR", "to_char", 2, 2),
+    "TO_VARCHAR": strings.renamed("TO_VARCHAR", "to_varchar", 2, 2),
+}
+"""Functions of Spark that the library would write with an argument less, or as another one."""
+
 
 def _json_predicate(node: exp.Is) -> exp.Expr:
     kind = node.expression
@@ -134,6 +144,7 @@ NODES: Mapping[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Filter: _pushed,
     exp.FirstValue: _first_or_last,
     exp.Greatest: numbers.extreme,
+    exp.GroupConcat: strings.string_agg,
     exp.Is: _json_predicate,
     exp.LastValue: _first_or_last,
     exp.Least: numbers.extreme,

@@ -12,17 +12,20 @@ from headwater.sql.functions import json_read, json_write
 from headwater.sql.functions.json_path import JsonPath
 from headwater.sql.functions.json_read import ERROR, Otherwise, Query, path_of
 from headwater.sql.functions.missing import refuse_missing
-from headwater.sql.functions.rewrites import BUILDERS
+from headwater.sql.functions.rewrites import BUILDERS, SPARKS
 from headwater.sql.functions.trees import WrongCall, call, cast, text
 
 Instead = exp.Expr | Literal["ERROR"] | None
 _CLAUSES = "Write the clauses in this order: RETURNING type, a WRAPPER, ... ON EMPTY, ... ON ERROR."
 
 
+_BUILT = {**SPARKS, **BUILDERS}
+
+
 class FunctionSyntax(SparkParser):
     """Spark's parser with Flink's functions."""
 
-    FUNCTIONS: ClassVar = {**SparkParser.FUNCTIONS, **BUILDERS}
+    FUNCTIONS: ClassVar = {**SparkParser.FUNCTIONS, **_BUILT}
     NO_PAREN_FUNCTIONS: ClassVar = {
         **SparkParser.NO_PAREN_FUNCTIONS,
         TokenType.CURRENT_TIME: exp.CurrentTime,
@@ -30,7 +33,7 @@ class FunctionSyntax(SparkParser):
         TokenType.LOCALTIMESTAMP: exp.Localtimestamp,
     }
     FUNCTION_PARSERS: ClassVar = {
-        **{name: read for name, read in SparkParser.FUNCTION_PARSERS.items() if name not in BUILDERS},
+        **{name: read for name, read in SparkParser.FUNCTION_PARSERS.items() if name not in _BUILT},
         "JSON_ARRAY": lambda self: self._json_array(),
         "JSON_ARRAYAGG": lambda self: self._json_array_agg(),
         "JSON_EXISTS": lambda self: self._json_exists(),

@@ -27,6 +27,9 @@
   SELECT b.n, a.id FROM (SELECT k, EXPLODE(ARRAY(k)) AS e FROM b) AS q JOIN b ON q.e = b.id RIGHT JOIN a ON b.n < a.id * 5;
 > CREATE VIEW bracket_asked AS
   SELECT s, GROUPING((ABS(k))) AS is_all, COUNT(*) AS n FROM a GROUP BY GROUPING SETS ((s, (ABS(k))), (s));
+> CREATE VIEW called_like_ours AS
+  WITH w AS (SELECT t1.id AS c0, t1.k AS c1 FROM a AS t1)
+  SELECT x.c0, NTILE(2) OVER (ORDER BY x.c0, y.c0) AS half FROM w AS x LEFT JOIN w AS y ON x.c1 = y.c1 + 2;
 
 $ explain made
 made__part1 when a changes: recompute, because of a function that makes rows in the select list
@@ -77,6 +80,11 @@ q    | 1    | 1
 $ rows shared
 k | rows | n
 1 | 1    | 5
+
+$ rows called_like_ours
+c0 | half
+1  | 1
+2  | 2
 
 $ rows made
 k  | n

@@ -1,4 +1,5 @@
-# Windows of time as tables. A row that comes late, goes or moves changes the windows it is in, and no other.
+# Windows of time as tables. A row that comes late, goes or moves changes the windows it is in, and no other; one without a
+# time is in none.
 > CREATE TABLE clicks (id INT, who STRING, n INT, at TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE VIEW tumbling AS
   SELECT window_start, window_end, SUM(n) AS n
@@ -25,6 +26,7 @@ op | id | who | n | at
 +  | 2  | ann | 2 | 2024-01-01 00:09:59.999
 +  | 3  | ann | 4 | 2024-01-01 00:10:00
 +  | 4  | bob | 8 | 1969-12-31 23:59:59
++  | 99 | eve | 9 | NULL
 
 $ step
 
