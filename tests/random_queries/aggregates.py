@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from tests.random_queries.sources import From, alone, doubled, exploded, source
 from tests.random_queries.words import NUMBERS, Dice, Grade, Kind, Query, Term, of_kind, plain, selected
 
 Terms = Sequence[Term]
+
+_COLUMN = re.compile(r"\w+\.\w+")
 
 MOMENTS = ("STDDEV", "VARIANCE", "COVAR_SAMP")
 OF_NUMBERS = ("SUM", "AVG", "SUM DISTINCT", "PERCENTILE", "MEDIAN", *MOMENTS)
@@ -44,7 +47,8 @@ def grouped(dice: Dice, depth: int) -> Query:
     of_keys = [dice.one(by.of_keys)] if by.of_keys and dice.chance(0.2) else []
     items, columns = selected([*keys, *made, *of_keys])
     where = f" WHERE {loose(dice, terms)}" if dice.chance(0.3) else ""
-    text = f"SELECT {items} FROM {given.sql}{where}{by.sql}{_having(dice, made)}"
+    tied = [key for key in keys if _COLUMN.fullmatch(key.sql)] if "(" not in by.sql else []
+    text = f"SELECT {items} FROM {given.sql}{where}{by.sql}{_having(dice, made, tied)}"
     return Query(text, columns, min(given.rows, by.rows))
 
 
@@ -77,10 +81,17 @@ def grouping(dice: Dice, keys: list[Term]) -> Grouping:
     if name == "GROUPING SETS":
         fewer = dice.some([*(f"({key.sql})" for key in keys), "()"], 2)
         named = ", ".join([f"({named})", *fewer])
+    elif len(keys) > 1 and dice.chance(0.5):
+        # One key beside the sets of the others.
+        of_keys += (Term("GROUPING_ID()", Kind.BIGINT),)
+        inside, beside = ", ".join(key.sql for key in keys[:-1]), keys[-1].sql
+        parts = dice.one([f"{name}({inside}), {beside}", f"{beside}, {name}({inside})"])
+        return Grouping(f" GROUP BY {parts}", rows, of_keys)
     return Grouping(f" GROUP BY {name}({named})", rows, of_keys)
 
 
-def _having(dice: Dice, made: list[Term]) -> str:
+def _having(dice: Dice, made: list[Term], tied: list[Term]) -> str:
+    """HAVING, of which a subquery may be tied to some of the keys."""
     wants_subquery = dice.hunger("subquery in HAVING") >= dice.hunger("SUM", "MAX")
     if not wants_subquery and not dice.chance(0.1):
         return ""
@@ -90,7 +101,7 @@ def _having(dice: Dice, made: list[Term]) -> str:
     if not wants_subquery:
         return f" HAVING {own}"
     dice.note("subquery in HAVING")
-    return f" HAVING COUNT(*) <= {subqueries.scalar(dice, [], 0).sql} OR {own}"
+    return f" HAVING COUNT(*) <= {subqueries.scalar(dice, tied, 0).sql} OR {own}"
 
 
 def aggregate(dice: Dice, terms: Terms) -> Term:
@@ -148,7 +159,9 @@ def of_numbers(dice: Dice, terms: Terms, name: str) -> Term:
             return Term(f"AVG({one.sql})", Kind.DECIMAL if is_decimal else Kind.DOUBLE, grade)
         case "PERCENTILE":
             part = dice.one(["0.25", "0.5", "0.9"])
-            return Term(f"PERCENTILE({one.sql}, {part})", Kind.DOUBLE, max(one.grade, Grade.WILD))
+            in_order = f"({part}) WITHIN GROUP (ORDER BY {one.sql}{dice.one(['', ' DESC'])})"
+            forms = (f"({one.sql}, {part})", f"_CONT{in_order}", f"_DISC{in_order}")
+            return Term(f"PERCENTILE{dice.one(forms)}", Kind.DOUBLE, max(one.grade, Grade.WILD))
         case "MEDIAN":
             return Term(f"MEDIAN({one.sql})", Kind.DOUBLE, max(one.grade, Grade.WILD))
     known = [term.sql for term in _small(terms)] or ["1"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.random_queries.expressions import condition, loose, tight
-from tests.random_queries.joins import MEETING, meeting
-from tests.random_queries.sources import source
-from tests.random_queries.words import NUMBERS, Dice, Grade, Kind, Source, Term, of_kind, plain
+from tests.random_queries.joins import MEETING, joined, meeting
+from tests.random_queries.sources import From, alone, source
+from tests.random_queries.words import NUMBERS, Dice, Grade, Kind, Term, of_kind, plain
 
 Terms = Sequence[Term]
 
@@ -34,7 +34,8 @@ def kept(dice: Dice, terms: Terms, depth: int) -> str:
     """A condition with a subquery for WHERE, by itself or beside another way in."""
     if dice.rare(IN_WHERE) == "subquery in OR":
         return f"({condition(dice, terms)} OR {test(dice, terms, depth)})"
-    return test(dice, terms, depth)
+    compared = dice.one([" = FALSE", " = TRUE", " <> TRUE"]) if dice.chance(0.15) else ""
+    return f"({test(dice, terms, depth)}){compared}" if compared else test(dice, terms, depth)
 
 
 def test(dice: Dice, terms: Terms, depth: int) -> str:
@@ -44,10 +45,15 @@ def test(dice: Dice, terms: Terms, depth: int) -> str:
     if dice.hunger(*SCALARS) > dice.hunger(*TESTS) and numbers:
         return f"{dice.one(numbers).sql} {dice.one(['<', '<=', '>', '>=', '<>'])} {scalar(dice, outer, depth).sql}"
     name = dice.rare(TESTS)
-    inner = source(dice, depth)
+    inner = _inner(dice, depth)
     if name.endswith("EXISTS"):
         return f"{name} (SELECT 1 FROM {inner.sql} WHERE {_where(dice, inner, outer, name)})"
     return among(dice, inner, outer, name)
+
+
+def _inner(dice: Dice, depth: int) -> From:
+    """What a subquery reads: one source, and several now and then."""
+    return joined(dice, 0) if dice.chance(0.2) else alone(source(dice, depth))
 
 
 def _outer(terms: Terms) -> list[Term]:
@@ -55,7 +61,7 @@ def _outer(terms: Terms) -> list[Term]:
     return [term for term in plain(terms) if "." in term.sql]
 
 
-def among(dice: Dice, inner: Source, outer: list[Term], name: str) -> str:
+def among(dice: Dice, inner: From, outer: list[Term], name: str) -> str:
     """x [NOT] IN (SELECT ...), of one column or two"""
     pairs = [
         (o, i) for kind in MEETING for o in of_kind(outer, kind) for i in of_kind(plain(inner.terms), kind)
@@ -72,7 +78,7 @@ def among(dice: Dice, inner: Source, outer: list[Term], name: str) -> str:
     return f"{left} {name} (SELECT {', '.join(i.sql for _, i in chosen)} FROM {inner.sql} WHERE {where})"
 
 
-def _where(dice: Dice, inner: Source, outer: list[Term], name: str) -> str:
+def _where(dice: Dice, inner: From, outer: list[Term], name: str) -> str:
     """The condition of a subquery, correlated or not; what is not to be there is asked for more narrowly."""
     equal = (
         meeting(dice, inner.terms, outer)
@@ -90,7 +96,7 @@ def _where(dice: Dice, inner: Source, outer: list[Term], name: str) -> str:
 def scalar(dice: Dice, terms: Terms, depth: int) -> Term:
     """(SELECT an aggregate FROM ... [WHERE inner = outer])"""
     outer = _outer(terms)
-    inner = source(dice, depth)
+    inner = _inner(dice, depth)
     equal = meeting(dice, inner.terms, outer)
     name = dice.rare(SCALARS if equal else ("uncorrelated scalar",))
     numbers = of_kind(plain(inner.terms), *NUMBERS)

@@ -13,6 +13,7 @@ from tests.random_queries.expressions import loose
 from tests.random_queries.sources import source
 from tests.random_queries.words import (
     NUMBERS,
+    Column,
     Dice,
     Grade,
     Kind,
@@ -61,7 +62,10 @@ def windowed(dice: Dice, depth: int) -> Query:
     made = [function(dice, terms, places) for _ in range(dice.random.randint(2, 5))]
     items, columns = selected([*terms, *made])
     where = f" WHERE {loose(dice, terms)}" if dice.chance(0.3) else ""
-    return Query(f"SELECT {items} FROM {given.sql}{where}", columns, given.rows)
+    name = ""
+    if dice.chance(0.2):
+        items, name = items.replace(f"({places.window})", "w"), f" WINDOW w AS ({places.window})"
+    return Query(f"SELECT {items} FROM {given.sql}{where}{name}", columns, given.rows)
 
 
 def function(dice: Dice, terms: Terms, places: Places) -> Term:
@@ -130,6 +134,13 @@ def order(dice: Dice, terms: Terms) -> str:
     return ", ".join([f"{first.sql}{way}", *(term.sql for term in terms if term is not first)])
 
 
+def _order_of_output(dice: Dice, columns: Sequence[Column]) -> str:
+    """An expression over what is selected first, then all of it."""
+    first = dice.one(columns)
+    made = f"-{first.name}" if first.kind in NUMBERS else f"COALESCE({first.name}, {first.name})"
+    return ", ".join([f"{made}{dice.one(['', ' DESC'])}", *(column.name for column in columns)])
+
+
 def best(dice: Dice, depth: int) -> Query:
     """The first rows of each key, by ROW_NUMBER in a derived table."""
     given = source(dice, depth)
@@ -150,6 +161,7 @@ def first_rows(dice: Dice, depth: int) -> Query:
     terms = plain(given.terms)
     items, columns = selected(terms)
     limit = dice.random.randint(2, 9)
-    text = f"SELECT {items} FROM {given.sql} ORDER BY {order(dice, terms)} LIMIT {limit}"
+    by = _order_of_output(dice, columns) if dice.chance(0.4) else order(dice, terms)
+    text = f"SELECT {items} FROM {given.sql} ORDER BY {by} LIMIT {limit}"
     offset = f" OFFSET {dice.random.randint(1, 2)}" if dice.chance(0.2) else ""
     return Query(text + offset, columns, limit)
