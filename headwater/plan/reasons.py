@@ -13,6 +13,7 @@ class Reason(StrEnum):
     LOOSE_WINDOW = "a window over all rows"
     LOOSE_FULL_JOIN = "a FULL JOIN without an equality"
     CORRELATION = "a subquery that is tied to the query around it by more than equalities"
+    CONVERSION = "a subquery that is compared with another type"
     SUBQUERY_PLACE = "a subquery where none can be taken apart"
     LATERAL = "a LATERAL subquery"
     NATURAL_JOIN = "a NATURAL JOIN"

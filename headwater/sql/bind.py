@@ -19,7 +19,7 @@ from headwater.nearest import nearest
 from headwater.plan.walk import relations_of, table_name
 from headwater.sql.catalog import Catalog, Relation
 from headwater.sql.ctes import name_ctes_apart
-from headwater.sql.functions.kinds import Types, columns_of
+from headwater.sql.functions.kinds import Types, columns_of, note_types
 from headwater.sql.functions.trees import WrongCall
 from headwater.sql.functions.typed import with_kinds
 from headwater.sql.pivots import write_out_pivots
@@ -75,6 +75,7 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     write_out_quantified(qualified)
     _check_columns(qualified, named, where)
     _settle_kinds(qualified, type_of, where)
+    note_types(qualified, type_of)
     decide_ties(qualified, named)
     return Bound(qualified, _labels(query, qualified, named), tuple(r.name for r in named))
 

@@ -17,7 +17,18 @@ from headwater.plan.nodes import Alias, Filter, Join, JoinKind, Plan
 from headwater.plan.push import conjuncts
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.sql.free_columns import free_columns, has_subquery
-from headwater.sql.inner_query import FLAG, MANY, VALUE, Inner, facts, found, is_one_row, rows, value
+from headwater.sql.inner_query import (
+    FLAG,
+    MANY,
+    VALUE,
+    Inner,
+    facts,
+    found,
+    is_one_row,
+    refuse_conversion,
+    rows,
+    value,
+)
 
 _SEVERAL = exp.func(
     "RAISE_ERROR", exp.Literal.string("a subquery that stands for one value has several rows")
@@ -118,6 +129,7 @@ class Subqueries:
     def _in(self, node: exp.In, attached: list[Attached]) -> exp.Expr:
         """TRUE if it is there, else FALSE; as in Spark, a NULL leaves nothing open where no condition is asked."""
         query, value = _query(node.args["query"]), _value(node)
+        refuse_conversion(query.selects[0].unalias(), value)
         made = found(query, self._alias(), [VALUE])
         same = exp.EQ(this=value.copy(), expression=made.column(VALUE))
         attached.append(self._attached(made, JoinKind.LEFT, same))

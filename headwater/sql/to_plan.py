@@ -242,8 +242,6 @@ def _refuse(query: exp.Select) -> None:
         raise NotMaintained(Reason.SAMPLE)
     if query.args.get("pivots"):
         raise NotMaintained(Reason.PIVOT)
-    if query.args.get("windows"):
-        raise NotMaintained(Reason.SHAPE)
     nodes = [node for item in query.selects for node in walk(item)]
     if any(isinstance(node, GENERATORS) for node in nodes):
         raise NotMaintained(Reason.GENERATOR)

@@ -54,6 +54,25 @@ _BY_CALL = {
 }
 
 
+_TYPES = {Kind.TEXT: "string", Kind.BYTES: "binary", Kind.BOOLEAN: "boolean", Kind.DATE: "date"}
+
+_NOTED = "type"
+"""Under this a column remembers its type, wherever it is copied to."""
+
+
+def note_types(query: exp.Query, types: Types) -> None:
+    """Let every column of a query know its type, as far as it is known."""
+    columns = columns_of(query, types)
+    for column in query.find_all(exp.Column):
+        if (found := columns.get(id(column))) is not None:
+            column.meta[_NOTED] = found
+
+
+def noted_types(node: exp.Expr) -> Columns:
+    """The types that the columns of an expression remember."""
+    return {id(column): column.meta.get(_NOTED) for column in node.find_all(exp.Column)}
+
+
 def columns_of(query: exp.Query, types: Types) -> Columns:
     """The types of all columns of a query whose columns name their tables."""
     found: dict[int, exp.DataType | None] = {}
@@ -78,9 +97,10 @@ def _type_in(column: exp.Column, scope: Scope | None, types: Types, found: Colum
     inner = item.unalias() if item is not None else None
     if isinstance(inner, exp.Column):
         return _type_in(inner, source, types, found)
-    if inner is not None and kind_of(inner, found) is Kind.BYTES:
-        return exp.DataType.build("binary", dialect="spark")
-    return inner.to if isinstance(inner, exp.Cast) else None
+    if inner is None or isinstance(inner, exp.Cast):
+        return None if inner is None else inner.to
+    kind = _TYPES.get(kind_of(inner, found))
+    return None if kind is None else exp.DataType.build(kind, dialect="spark")
 
 
 def kind_of(node: exp.Expr, columns: Columns) -> Kind:

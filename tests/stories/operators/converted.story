@@ -1,0 +1,63 @@
+# Subqueries that are compared with another type: '1' and '01' are the number 1, and each row of l is there once all the same.
+> CREATE TABLE l (id INT, i INT, x DOUBLE, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+> CREATE TABLE w (s STRING, b BIGINT) WITH ('connector' = 'values');
+> CREATE VIEW counted AS SELECT id, (SELECT COUNT(*) FROM w WHERE w.s = l.i) AS c FROM l;
+> CREATE VIEW asked AS SELECT id, i IN (SELECT s FROM w) AS hit FROM l;
+> CREATE VIEW either AS SELECT id FROM l WHERE EXISTS (SELECT 1 FROM w WHERE w.b = l.x) OR id = 7;
+> CREATE VIEW grouped AS SELECT i, COUNT(*) AS n FROM l GROUP BY i HAVING i IN (SELECT s FROM w) OR COUNT(*) > 5;
+> CREATE VIEW alike AS SELECT id, (SELECT MAX(w.b) FROM w WHERE w.s = CAST(l.i AS STRING)) AS b FROM l;
+
+$ explain counted
+counted when w changes: recompute, because of a subquery that is compared with another type
+counted when l changes: recompute, because of a subquery that is compared with another type
+
+$ explain alike
+alike__part1 when w changes: key-local
+alike when l changes: key-local
+alike when alike__part1 changes: key-local
+
+$ change l
+op | id | i | x
++  | 1  | 1 | 9007199254740992
++  | 2  | 2 | 1
+
+$ change w
+op | s  | b
++  | 1  | 9007199254740992
++  | 01 | 9007199254740993
+
+$ step
+
+$ rows counted
+id | c
+1  | 2
+2  | 0
+
+$ rows asked
+id | hit
+1  | true
+2  | false
+
+$ rows either
+id
+1
+
+$ rows grouped
+i | n
+1 | 1
+
+$ rows alike
+id | b
+1  | 9007199254740992
+2  | NULL
+
+$ change w
+op | s | b
++  | 2 | 1
+
+$ step
+
+$ changes counted
+op | id | c
+-  | 2  | 0
++  | 2  | 1
