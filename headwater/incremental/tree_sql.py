@@ -34,6 +34,7 @@ from headwater.plan.nodes import (
     output,
 )
 from headwater.plan.push import conjuncts
+from headwater.plan.walk import as_ordered, note_type, noted_type
 
 Environment = Mapping[tuple[str, str], exp.Expr]
 """What a column reference (qualifier, name) stands for."""
@@ -213,7 +214,9 @@ class _Writer:
         if not used:
             return source
         items = [Item(f"c{i}", column) for i, column in enumerate(used.values())]
-        query = source.select(items).order_by(*[exp.column(item.name) for item in items])
+        query = source.select(items).order_by(
+            *[as_ordered(exp.column(item.name), item.expression) for item in items]
+        )
         alias = self._alias()
         columns = {key: exp.column(f"c{i}", alias) for i, key in enumerate(used)}
         return _From(exp.Subquery(this=query, alias=_table_alias(alias)), (), (), columns)
@@ -288,6 +291,8 @@ def substituted(expression: exp.Expr, columns: Environment) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
         meant = columns[node.table, node.name].copy()
+        if isinstance(meant, exp.Column) and (kind := noted_type(node)) is not None:
+            note_type(meant, kind)
         # AND, OR and RLIKE are functions to the library, and are written as operators.
         is_one = isinstance(meant, exp.Column | exp.Literal | exp.Func) and not isinstance(meant, exp.Binary)
         return meant if is_one else exp.paren(meant, copy=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
+_NOTED = "type"
+
 
 def table_name(table: exp.Table) -> str:
     """The name of a table reference as one text: `a.b` for a qualified one."""
@@ -14,6 +16,26 @@ def table_name(table: exp.Table) -> str:
 def named_columns(*expressions: exp.Expr) -> set[tuple[str, str]]:
     """The columns that expressions name, by qualifier and name."""
     return {(column.table, column.name) for e in expressions for column in e.find_all(exp.Column)}
+
+
+def note_type(column: exp.Column, kind: exp.DataType) -> None:
+    """Let a column remember its type, wherever it is copied to."""
+    column.meta[_NOTED] = kind
+
+
+def noted_type(node: exp.Expr) -> exp.DataType | None:
+    """The type that a column remembers; None if it is none, or was never told."""
+    found = node.meta.get(_NOTED) if isinstance(node, exp.Column) else None
+    return found if isinstance(found, exp.DataType) else None
+
+
+def as_ordered(column: exp.Column, what: exp.Expr) -> exp.Expr:
+    """Something to order by in the place of a column, which stands for `what`: maps have no order, their texts do."""
+    kind = noted_type(what.unnest())
+    has_map = kind is not None and any(
+        part.this == exp.DataType.Type.MAP for part in kind.find_all(exp.DataType)
+    )
+    return exp.cast(column, "string") if has_map else column
 
 
 def relations_of(query: exp.Query) -> list[exp.Table]:

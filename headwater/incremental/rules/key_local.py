@@ -26,6 +26,7 @@ from headwater.incremental.rules import linear
 from headwater.incremental.rules.aggregate import finished
 from headwater.incremental.rules.join import Keys, Term, all_terms, term
 from headwater.incremental.weights import bag, consolidated, union_all, view, weight
+from headwater.plan.walk import as_ordered
 from headwater.schema import WEIGHT
 
 
@@ -130,7 +131,9 @@ def _groups(block: Block, terms: list[Term], touched: str | None) -> tuple[exp.S
             exp.alias_(view(touched), "t", table=True), on=exp.and_(*match), join_type="left semi"
         )
     # In one order, so that a group that is touched and stays as it was gives the same bits, floats and lists too.
-    plain = bag(rows, columns).order_by(*[exp.column(c) for c in columns]) if columns else _counted(rows)
+    meant = {item.name: item.expression for item in block.cores[0].items}
+    order = [as_ordered(exp.column(c), meant[c]) for c in columns]
+    plain = bag(rows, columns).order_by(*order) if columns else _counted(rows)
     grouped = exp.select(
         *[exp.column(k) for k in keys],
         *[exp.alias_(m.expression.copy(), m.name) for m in block.group.measures],

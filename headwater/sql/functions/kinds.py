@@ -8,7 +8,7 @@ from enum import StrEnum
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from headwater.plan.walk import table_name
+from headwater.plan.walk import note_type, noted_type, table_name
 
 Types = Callable[[str, str], str | None]
 """The type of a relation's column, as Spark writes it."""
@@ -56,21 +56,18 @@ _BY_CALL = {
 
 _TYPES = {Kind.TEXT: "string", Kind.BYTES: "binary", Kind.BOOLEAN: "boolean", Kind.DATE: "date"}
 
-_NOTED = "type"
-"""Under this a column remembers its type, wherever it is copied to."""
-
 
 def note_types(query: exp.Query, types: Types) -> None:
     """Let every column of a query know its type, as far as it is known."""
     columns = columns_of(query, types)
     for column in query.find_all(exp.Column):
         if (found := columns.get(id(column))) is not None:
-            column.meta[_NOTED] = found
+            note_type(column, found)
 
 
 def noted_types(node: exp.Expr) -> Columns:
     """The types that the columns of an expression remember."""
-    return {id(column): column.meta.get(_NOTED) for column in node.find_all(exp.Column)}
+    return {id(column): noted_type(column) for column in node.find_all(exp.Column)}
 
 
 def columns_of(query: exp.Query, types: Types) -> Columns:
