@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -20,7 +20,7 @@ from headwater.runtime.functions import refuse_open_functions, used_functions
 from headwater.runtime.history import has_limits
 from headwater.runtime.program import Result, TableNode, ViewNode, fingerprint, near_schema, sums_schema
 from headwater.runtime.scope import Scope
-from headwater.schema import Column, Schema, arrow_type, sql_type
+from headwater.schema import Column, Schema, arrow_type, can_keep, sql_type
 from headwater.sources.base import only_inserts
 from headwater.spark.text import to_text
 from headwater.sql import statements as sql
@@ -138,10 +138,14 @@ def _store(scope: Scope, plan: Plan, name: str, schema: Schema, statement: Askin
         keys = {relation: s.key for relation, s in scope.schemas().items() if s.key}
         node = maintained(block, keys, analyse)
         block = node.block
-        kept = schema if block.name == name else _schema(block.columns, analyse(query_of(block)), statement)
+        if block.name == name:
+            kept = schema
+        else:
+            kept = _inside(zip(block.columns, analyse(query_of(block)).values(), strict=True), statement)
         core_types = analyse(rows_of(block)) if node.measures is not None else {}
         made_from = fingerprint("view", to_text(query_of(block)), kept.to_json(), *origin[1:])
         beside = sums_schema(node, core_types) or near_schema(block, scope.schemas())
+        _inside(((c.name, c.type) for c in beside or ()), statement)
         made = ViewNode(block.name, kept, node, made_from, beside)
         scope.views[block.name] = made
         nodes.append(made)
@@ -207,6 +211,19 @@ def _schema(labels: tuple[str, ...], types: Mapping[str, str], statement: Asking
                 place=statement.place,
             ) from None
     return Schema(columns)
+
+
+def _inside(columns: Iterable[tuple[str, str]], statement: Asking) -> Schema:
+    """Columns and types of what is kept for a result without being shown; the user knows no names of these."""
+    made = tuple(Column(name, kind) for name, kind in columns)
+    for column in made:
+        if not can_keep(column.type):
+            raise SqlError(
+                f"a value of type {column.type} has to be kept inside of the query, which cannot be done",
+                hint="CAST it where it is made, for example to STRING.",
+                place=statement.place,
+            )
+    return Schema(made)
 
 
 def _renamed(query: exp.Query, names: tuple[str, ...]) -> exp.Select:

@@ -55,3 +55,11 @@ hint: Put the value into a column of the source table, and use that column.
 ! CREATE VIEW spans AS SELECT id, TIMESTAMP '2024-01-02 00:00:00' - TIMESTAMP '2024-01-01 00:00:00' AS span FROM orders;
 error: column "span" is of type interval day to second, which cannot be kept
 hint: CAST it in the query, for example to STRING: CAST(... AS STRING) AS span.
+
+! SELECT CAST(iv AS STRING) AS s FROM (SELECT DISTINCT DATE '2024-01-02' - CAST(customer AS DATE) AS iv FROM orders) q;
+error: a value of type interval day has to be kept inside of the query, which cannot be done
+hint: CAST it where it is made, for example to STRING.
+
+! SELECT id FROM orders ORDER BY CAST(customer AS DATE) - DATE '2024-01-01', id LIMIT 3;
+error: a value of type interval day has to be kept inside of the query, which cannot be done
+hint: CAST it where it is made, for example to STRING.
