@@ -134,9 +134,25 @@ def _names(source: exp.Expr | Scope, known: dict[str, Relation]) -> Iterable[str
         if relation.schema.key:
             return [name.lower() for name in relation.schema.key]
         return [c.name.lower() for c in relation.schema if not any(word in c.type for word in _NO_ORDER)]
-    if isinstance(source, Scope) and isinstance(source.expression, exp.Query | exp.UDTF):
-        return [item.alias_or_name for item in source.expression.selects]
-    return ()
+    if not isinstance(source, Scope) or not isinstance(source.expression, exp.Query | exp.UDTF):
+        return ()
+    keys = _keys(source.expression)
+    return [item.alias_or_name for item in source.expression.selects] if keys is None else keys
+
+
+def _keys(query: exp.Expr) -> list[str] | None:
+    """The output columns that tell the rows of a grouped query apart; None if it is none, or does not show its keys.
+
+    What is aggregated besides need not be computed for that: it may be more than Spark can plan.
+    """
+    if not isinstance(query, exp.Select):
+        return None
+    group = query.args.get("group")
+    if group is None:
+        return [] if query.args.get("having") or aggregates(query) else None
+    shown = {item.unalias().unnest(): item.alias_or_name for item in query.selects}
+    keys = keys_of(group)
+    return None if is_special(group) or not all(key in shown for key in keys) else [shown[k] for k in keys]
 
 
 def _add(node: exp.Expr, columns: Sequence[exp.Expr]) -> None:

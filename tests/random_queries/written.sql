@@ -79,3 +79,7 @@ SELECT t.k, (SELECT REGR_COUNT(x, x) FROM notes n WHERE n.k = t.k) AS h FROM tin
 SELECT t.k, (SELECT REGR_COUNT(x, x) FROM notes n WHERE n.k = t.k AND n.b) AS h FROM tiny t
 SELECT id FROM (SELECT id, MAP('a', k) AS m FROM items ORDER BY id LIMIT 4)
 SELECT id, SIZE(m) AS z FROM (SELECT id, m FROM (SELECT id, MAP('a', k) AS m FROM items) ORDER BY id LIMIT 4)
+
+-- What tells rows apart needs no more than the query has anyway: two of these aggregates are more than Spark can plan.
+SELECT q.t, q.d, ROW_NUMBER() OVER (PARTITION BY q.t ORDER BY q.d) AS r FROM (SELECT STRING_AGG(n.s, '+') WITHIN GROUP (ORDER BY n.s) AS t, COUNT(DISTINCT n.d) AS d, SUM(DISTINCT n.w) AS e FROM notes n) q
+SELECT q.k, q.d, ROW_NUMBER() OVER (ORDER BY q.d, q.k) AS r FROM (SELECT n.k, STRING_AGG(n.s, '+') WITHIN GROUP (ORDER BY n.s) AS t, COUNT(DISTINCT n.d) AS d, SUM(DISTINCT n.w) AS e FROM notes n GROUP BY n.k) q
