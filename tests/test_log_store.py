@@ -235,6 +235,14 @@ def test_a_newer_or_broken_manifest_is_said(tmp_path: Path) -> None:
         LogReader(tmp_path)
 
 
+def test_a_position_without_a_time_does_not_hide_that_of_a_commit(tmp_path: Path) -> None:
+    writer = LogWriter(tmp_path, notation="lsn")
+    append(writer, 1, 1)
+    assert writer.append([], first=2, last=2, committed_at=None)
+    found = LogReader(tmp_path).read(None, 10)
+    assert found is not None and (found.position, found.committed_at) == (at(2), 1.0)
+
+
 def open_at_once(folder: Path, start: Any, said: Any) -> None:
     """Open the manifest of a log when everyone does."""
     start.wait()

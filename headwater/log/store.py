@@ -234,7 +234,9 @@ class LogReader:
             for position, loss in self.manifest.losses(after)
             if position <= end
         )
-        return Delivery(self._position(end), tables, taken[-1].committed_at, losses=lost)
+        # What moves the position alone has no time of its own.
+        times = [append.committed_at for append in taken if append.committed_at is not None]
+        return Delivery(self._position(end), tables, times[-1] if times else None, losses=lost)
 
     def trim(self, position: Position) -> None:
         """Forget everything up to a position."""
