@@ -276,8 +276,8 @@ def _met(plan: Join, columns: Environment) -> tuple[exp.Expr, ...]:
 
 
 def _key(expression: exp.Expr) -> exp.Expr:
-    """What to group by; a number that stands by itself would mean a column by its place."""
-    return exp.true() if isinstance(expression.unnest(), exp.Literal) else expression
+    """What to group by; of constants, a number that stands by itself would mean a column by its place."""
+    return expression if expression.find(exp.Column, exp.Query) else exp.true()
 
 
 def _table_alias(name: str) -> exp.TableAlias:

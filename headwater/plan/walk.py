@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
@@ -19,14 +21,19 @@ def named_columns(*expressions: exp.Expr) -> set[tuple[str, str]]:
 
 
 def note_type(column: exp.Column, kind: exp.DataType) -> None:
-    """Let a column remember its type, wherever it is copied to."""
-    column.meta[_NOTED] = kind
+    """Let a column remember its type, wherever it is copied to; as a text, which is not copied along."""
+    column.meta[_NOTED] = kind.sql(dialect="spark")
 
 
 def noted_type(node: exp.Expr) -> exp.DataType | None:
     """The type that a column remembers; None if it is none, or was never told."""
     found = node.meta.get(_NOTED) if isinstance(node, exp.Column) else None
-    return found if isinstance(found, exp.DataType) else None
+    return None if found is None else _type_of(found)
+
+
+@lru_cache(maxsize=1_000)
+def _type_of(text: str) -> exp.DataType:
+    return exp.DataType.build(text, dialect="spark")
 
 
 def as_ordered(column: exp.Column, what: exp.Expr) -> exp.Expr:

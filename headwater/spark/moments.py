@@ -21,5 +21,7 @@ def refuse_texts_of_clock(frame: DataFrame, text: str) -> None:
     java = frame.sparkSession._jvm
     assert java is not None
     rules = java.org.apache.spark.sql.catalyst.optimizer
-    if not rules.SpecialDatetimeValues.apply(plan).fastEquals(plan):
-        raise TakenFromClock
+    inside = plan.subqueriesAll()
+    for part in [plan, *(inside.apply(i) for i in range(inside.size()))]:
+        if not rules.SpecialDatetimeValues.apply(part).fastEquals(part):
+            raise TakenFromClock

@@ -13,9 +13,13 @@ from sqlglot import exp
 
 from headwater.plan.nodes import Generate, Item, Plan
 from headwater.plan.reasons import NotMaintained, Reason
+from headwater.plan.walk import note_type, noted_type
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.calls import calls_in
 from headwater.sql.free_columns import inner_query, is_free
+
+GROUPS = f"{RESERVED_PREFIX}groups"
+"""The name of an aggregate to which queries inside of HAVING or the select list are tied."""
 
 ALIAS = "sets"
 """The name under which the keys of grouping sets go."""
@@ -47,8 +51,16 @@ def grouped(query: exp.Select, plan: Plan) -> Grouping:
     keys, sets = _sets(group)
     if sets == [tuple(range(len(keys)))] and not is_special(group):
         items = tuple(Item(f"k{i}", key) for i, key in enumerate(keys))
-        return Grouping(plan, items, {key: exp.column(f"k{i}") for i, key in enumerate(keys)})
+        return Grouping(plan, items, {key: _named(key, f"k{i}") for i, key in enumerate(keys)})
     return _by_sets(plan, keys, sets)
+
+
+def _named(key: exp.Expr, name: str) -> exp.Column:
+    """A key above the aggregate; it still knows its type."""
+    made = exp.column(name)
+    if (kind := noted_type(key)) is not None:
+        note_type(made, kind)
+    return made
 
 
 def renamed(expression: exp.Expr, names: Names) -> exp.Expr:
@@ -67,7 +79,7 @@ def renamed(expression: exp.Expr, names: Names) -> exp.Expr:
 
     made = copy.transform(swap)
     strays = (c for c in made.find_all(exp.Column) if c.table and is_free(c, made))
-    if any(c not in set(names.values()) for c in strays):
+    if any(c.table != GROUPS and c not in set(names.values()) for c in strays):
         raise NotMaintained(Reason.UNGROUPED)
     return made
 
@@ -78,14 +90,14 @@ def as_spark_reads(query: exp.Query) -> exp.Query:
     Of  SELECT o.s AS s ... GROUP BY ROLLUP (o.s) HAVING o.s IS NULL  Spark knows s alone.
     """
     made = query.copy()
-    for select in list(made.find_all(exp.Select)):
-        _write_out_qualify(select)
+    for select in reversed(list(made.find_all(exp.Select))):
         group = select.args.get("group")
         if group is not None and select.args.get("having") and is_special(group):
             for item in list(select.selects):
                 column = item.unalias()
                 if isinstance(column, exp.Column) and column.name == item.alias_or_name:
                     item.replace(column)
+        _write_out_qualify(select)
     return made
 
 
@@ -94,13 +106,18 @@ def _write_out_qualify(select: exp.Select) -> None:
     they are."""
     late = [c for c in ("distinct", "order", "limit", "offset") if select.args.get(c)]
     qualify = select.args.get("qualify")
-    if qualify is None or late or not calls_in([qualify.this]):
+    names = select.named_selects
+    if qualify is None or late or len(set(names)) < len(names) or not calls_in([qualify.this]):
         return
     inner = select.copy()
     inner.set("qualify", None)
+    inner.set("with_", None)
     inner = inner.select(exp.alias_(qualify.this.copy(), _ASKED))
-    names = [exp.column(name, "q") for name in select.named_selects]
-    outer = exp.select(*names).from_(inner.subquery("q")).where(exp.column(_ASKED, "q"))
+    outer = (
+        exp.select(*[exp.column(name, "q") for name in names])
+        .from_(inner.subquery("q"))
+        .where(exp.column(_ASKED, "q"))
+    )
     for part in ("expressions", "from_", "where"):
         select.set(part, outer.args[part])
     for part in ("joins", "laterals", "group", "having", "qualify", "windows"):
@@ -115,7 +132,10 @@ def is_special(group: exp.Group) -> bool:
 
 def keys_of(group: exp.Group) -> list[exp.Expr]:
     """All keys of a GROUP BY, each once."""
-    return _sets(group)[0]
+    try:
+        return _sets(group)[0]
+    except NotMaintained:
+        return [e.unnest() for e in group.expressions]
 
 
 def _sets(group: exp.Group) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
@@ -124,7 +144,9 @@ def _sets(group: exp.Group) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
     behind = [e for clause in ("rollup", "cube", "grouping_sets") for e in group.args.get(clause) or []]
     if behind:
         # GROUP BY a, b WITH ROLLUP and GROUP BY a, b GROUPING SETS ((a), (b)): the keys before are all there are.
-        (special,) = behind
+        special, *others = behind
+        if others:
+            raise NotMaintained(Reason.SHAPE)
         whole = type(special)(expressions=[e.copy() for e in special.expressions or written])
         parts = [_expanded(whole)]
     else:
@@ -139,16 +161,16 @@ def _expanded(node: exp.Expr) -> list[list[exp.Expr]]:
     """The sets of one ROLLUP, CUBE or GROUPING SETS."""
     if isinstance(node, exp.GroupingSets):
         return [
-            s for e in node.expressions for s in (_expanded(e) if isinstance(e, _SPECIAL) else [members(e)])
+            s for e in node.expressions for s in (_expanded(e) if isinstance(e, _SPECIAL) else [_members(e)])
         ]
-    units = [members(e) for e in node.expressions]
+    units = [_members(e) for e in node.expressions]
     if isinstance(node, exp.Rollup):
         return [[e for unit in units[:n] for e in unit] for n in range(len(units), -1, -1)]
     picks = [c for n in range(len(units), -1, -1) for c in itertools.combinations(units, n)]
     return [[e for unit in pick for e in unit] for pick in picks]
 
 
-def members(node: exp.Expr) -> list[exp.Expr]:
+def _members(node: exp.Expr) -> list[exp.Expr]:
     """The keys that stand in one pair of brackets."""
     inside = node.unnest()
     return [e.unnest() for e in inside.expressions] if isinstance(inside, exp.Tuple) else [inside]
@@ -175,7 +197,7 @@ def _by_sets(plan: Plan, keys: list[exp.Expr], sets: list[tuple[int, ...]]) -> G
 def _grouping(node: exp.Expr, names: Names) -> exp.Expr:
     """GROUPING(key): the bit of the key; GROUPING_ID(): all bits."""
     keys = [key for key, column in names.items() if column.name.startswith("k")]
-    bits = exp.column("bits", next(iter(names.values())).args.get("table"))
+    bits = exp.column("bits", next((column.args.get("table") for column in names.values()), None))
     if isinstance(node, exp.GroupingId):
         if node.expressions and [e.unnest() for e in node.expressions] != keys:
             raise NotMaintained(Reason.SHAPE)

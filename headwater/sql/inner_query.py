@@ -174,9 +174,12 @@ def refuse_conversion(inside: exp.Expr, outside: exp.Expr) -> None:
     inner, outer = noted_types(inside), noted_types(outside)
     types = [columns.get(id(node.unnest())) for node, columns in ((inside, inner), (outside, outer))]
     is_number = types[0] is not None and types[0].this in _WIDE
-    is_floating = types[1] is not None and types[1].this in exp.DataType.REAL_TYPES
+    is_floating = types[1] is not None and types[1].this in exp.DataType.FLOAT_TYPES
     is_text = kind_of(inside, inner) is Kind.TEXT
-    if (is_text and kind_of(outside, outer) is not Kind.TEXT) or (is_number and is_floating):
+    is_other = kind_of(outside, outer) is not Kind.TEXT and (
+        types[1] is not None or isinstance(outside.unnest(), exp.Binary | exp.Neg | exp.Cast)
+    )
+    if (is_text and is_other) or (is_number and is_floating):
         raise NotMaintained(Reason.CONVERSION)
 
 

@@ -70,6 +70,6 @@ def top_of(plan: Plan, order: tuple[exp.Expr, ...], query: exp.Query) -> Top:
             raise NotMaintained(Reason.LIMIT)
         counts.append(None if given is None else int(given.name))
     limit, offset = counts
-    if limit is None:
+    if limit is None or not order:
         raise NotMaintained(Reason.LIMIT)
     return Top(plan, order, limit, offset or 0)

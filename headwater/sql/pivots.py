@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.sql.calls import calls_in
+from headwater.sql.functions.kinds import Kind, kind_of
 from headwater.sql.functions.trees import WrongCall, call
 
 Columns = Mapping[str, exp.DataType | None]
@@ -96,9 +97,12 @@ class _Turned:
         call = measure.unnest()
         bare = call.this if isinstance(call, exp.Filter) else call
         if not isinstance(bare, _AS_ARGUMENT):
-            return not isinstance(bare, _NO_NUMBERS)
-        kind = self.columns.get(bare.this.name.lower()) if isinstance(bare.this, exp.Column) else None
-        return kind is None or kind.this in _NUMBERS
+            return bare.find(*_NO_NUMBERS) is None
+        given = bare.this.unnest()
+        if isinstance(given, exp.Column | exp.Cast):
+            kind = self.columns.get(given.name.lower()) if isinstance(given, exp.Column) else given.to
+            return kind is None or kind.this in _NUMBERS
+        return kind_of(given, {}) in (Kind.BOOLEAN, Kind.OTHER)
 
     def stacked(self) -> exp.Select:
         """UNPIVOT."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -34,9 +35,19 @@ def name_laterals(query: exp.Query) -> None:
 def _write_out_places(group: exp.Group, select: exp.Select) -> None:
     for special in list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets)):
         for number in list(special.find_all(exp.Literal)):
-            is_key = isinstance(number.parent, exp.Paren | exp.Tuple) or number.parent is special
-            if is_key and number.is_int and 0 < int(number.name) <= len(select.selects):
-                number.replace(select.selects[int(number.name) - 1].unalias().copy())
+            if _is_key(number, special) and number.is_int and 0 < int(number.name) <= len(select.selects):
+                meant = select.selects[int(number.name) - 1].unalias()
+                is_place = isinstance(meant.unnest(), exp.Literal)
+                # A number that is selected is none that means a place.
+                number.replace(exp.cast(meant, "int") if is_place else meant.copy())
+
+
+def _is_key(node: exp.Expr, special: exp.Expr) -> bool:
+    """True if only brackets stand between a node and the set that it is a key of."""
+    above = node.parent
+    while isinstance(above, exp.Paren | exp.Tuple):
+        above = above.parent
+    return above is special
 
 
 def write_out_windows(query: exp.Query) -> None:
@@ -44,12 +55,19 @@ def write_out_windows(query: exp.Query) -> None:
     for select in list(query.find_all(exp.Select)):
         named = {window.name.lower(): window for window in select.args.pop("windows", None) or []}
         for window in select.find_all(exp.Window) if named else ():
-            meant = named.get(window.alias.lower())
-            if meant is not None and window.parent_select is select:
-                window.set("alias", None)
-                for part in ("partition_by", "order", "spec"):
-                    if not window.args.get(part):
-                        window.set(part, _copied(meant.args.get(part)))
+            if window.parent_select is select:
+                _write_out_window(window, named)
+
+
+def _write_out_window(window: exp.Window, named: Mapping[str, exp.Window]) -> None:
+    """Take what is meant from the definition that is named, and from the one that this names."""
+    for _ in named:
+        if (meant := named.get(window.alias.lower())) is None:
+            return
+        window.set("alias", _copied(meant.args.get("alias")))
+        for part in ("partition_by", "order", "spec"):
+            if not window.args.get(part):
+                window.set(part, _copied(meant.args.get(part)))
 
 
 def _copied(part: Any) -> Any:

@@ -198,7 +198,7 @@ def _without_constant(node: exp.Expr) -> exp.Expr:
         return node
     sides = [node.this.unnest(), node.expression.unnest()]
     for asked, constant in (sides, sides[::-1]):
-        if isinstance(constant, exp.Boolean):
+        if isinstance(constant, exp.Boolean) and isinstance(asked, exp.Predicate | exp.Not | exp.Connector):
             return asked if constant.this == isinstance(node, exp.EQ) else exp.not_(asked)
     return node
 

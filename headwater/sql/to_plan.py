@@ -27,18 +27,14 @@ from headwater.plan.nodes import (
 )
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.plan.walk import relations_of, table_name
-from headwater.schema import RESERVED_PREFIX
 from headwater.sql.bind import Bound
 from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import free_columns, has_subquery, inner_query
 from headwater.sql.from_clause import GENERATORS, FromClause
-from headwater.sql.grouping import grouped, renamed
+from headwater.sql.grouping import GROUPS, grouped, renamed
 from headwater.sql.ordering import has_limit, in_terms_of, is_name, order_of, ordered, top_of
 from headwater.sql.subqueries import Subqueries
-
-GROUPS = f"{RESERVED_PREFIX}groups"
-"""The name of an aggregate to which queries inside of HAVING or the select list are tied."""
 
 Ctes = dict[str, "tuple[exp.Query, Ctes]"]
 """What WITH has named so far: each query, and the names that it could see itself."""
@@ -160,7 +156,8 @@ class _Planner:
         if any(inner_query(c, e) is not None for e in asked.all() for c in free_columns(e)):
             # What a query inside is tied to has to be told from what it calls its own.
             result = Alias(result, GROUPS)
-            names = {e: exp.column(c.name, GROUPS) for e, c in names.items()}
+            for column in names.values():
+                column.set("table", exp.to_identifier(GROUPS))
         if asked.having is not None:
             result = self._subqueries.filtered(result, renamed(asked.having, names))
         asked.items = [renamed(e, names) for e in asked.items]

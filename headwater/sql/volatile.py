@@ -77,8 +77,13 @@ def _draws_a_number(node: exp.Expr, name: str) -> bool:
 
 def moment_error(query: exp.Query, where: Where) -> SqlError:
     """The complaint about a query of which Spark takes a text for a moment of its clock: day <= 'today'."""
-    said = [text for text in query.find_all(exp.Literal) if text.is_string and _MOMENTS.match(text.name)]
-    return _clock(said[0], f"'{said[0].name.strip()}'", where)
+    texts = (
+        t
+        for t in query.find_all(exp.Literal, exp.RawString)
+        if not (isinstance(t, exp.Literal) and t.is_number)
+    )
+    said = next((text for text in texts if _MOMENTS.match(text.name)), query)
+    return _clock(said, "a text" if said is query else f"'{said.name.strip()}'", where)
 
 
 def _is_clock(node: exp.Expr, name: str) -> bool:

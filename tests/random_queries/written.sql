@@ -83,3 +83,14 @@ SELECT id, SIZE(m) AS z FROM (SELECT id, m FROM (SELECT id, MAP('a', k) AS m FRO
 -- What tells rows apart needs no more than the query has anyway: two of these aggregates are more than Spark can plan.
 SELECT q.t, q.d, ROW_NUMBER() OVER (PARTITION BY q.t ORDER BY q.d) AS r FROM (SELECT STRING_AGG(n.s, '+') WITHIN GROUP (ORDER BY n.s) AS t, COUNT(DISTINCT n.d) AS d, SUM(DISTINCT n.w) AS e FROM notes n) q
 SELECT q.k, q.d, ROW_NUMBER() OVER (ORDER BY q.d, q.k) AS r FROM (SELECT n.k, STRING_AGG(n.s, '+') WITHIN GROUP (ORDER BY n.s) AS t, COUNT(DISTINCT n.d) AS d, SUM(DISTINCT n.w) AS e FROM notes n GROUP BY n.k) q
+
+-- Windows by the name of another; numbers inside of keys; negative constants; texts compared with TRUE; QUALIFY is a story.
+SELECT id, ROW_NUMBER() OVER v AS r FROM items WINDOW w AS (PARTITION BY k ORDER BY id), v AS w
+SELECT k, COUNT(*) AS c FROM items GROUP BY ROLLUP(k, k % (2))
+SELECT 2 AS two, k, COUNT(*) AS c FROM items GROUP BY ROLLUP(1, 2)
+SELECT u.id, (SELECT MAX(i.n) FROM items i WHERE i.s = u.s AND u.k = -1) AS v FROM users u
+SELECT GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY GROUPING SETS (())
+SELECT k, GROUPING(k) AS g, COUNT(*) AS c FROM items GROUP BY ROLLUP(k)
+SELECT * FROM (SELECT k, s, b FROM items) PIVOT (COUNT(*) AS c, MAX(UPPER(s)) AS m FOR b IN (true AS y, false AS f))
+SELECT q.d, ROW_NUMBER() OVER (ORDER BY q.k, q.d) AS r FROM (SELECT k, EXPLODE(COLLECT_LIST(id)) AS d FROM items GROUP BY k) q
+SELECT s, COUNT(*) AS c FROM items GROUP BY s HAVING s IN (SELECT s FROM parts) OR COUNT(*) > 5

@@ -68,3 +68,13 @@ hint: Put the value into a column of the source table, and use that column.
 ! SELECT id FROM (SELECT id, YEAR('today') AS y FROM t) WHERE y > 2000;
 error: 'today' gives another answer each time, so no maintained result could stay true
 hint: Put the value into a column of the source table, and use that column.
+
+! SELECT id, (SELECT COUNT(*) FROM t u WHERE u.id > t.id AND u.day <= 'today') AS c FROM t;
+error: 'today' gives another answer each time, so no maintained result could stay true
+detail: A condition on the time of now lets rows come and go while no table changes; only changes are followed.
+hint: Leave it out of the view and ask it of the view's rows; or keep the moment in a table of one row, join that, and update it as often as time is to pass.
+
+! SELECT id FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.id = t.id AND u.day <= 'today');
+error: 'today' gives another answer each time, so no maintained result could stay true
+detail: A condition on the time of now lets rows come and go while no table changes; only changes are followed.
+hint: Leave it out of the view and ask it of the view's rows; or keep the moment in a table of one row, join that, and update it as often as time is to pass.

@@ -6,6 +6,18 @@
 > CREATE VIEW either AS SELECT id FROM l WHERE EXISTS (SELECT 1 FROM w WHERE w.b = l.x) OR id = 7;
 > CREATE VIEW grouped AS SELECT i, COUNT(*) AS n FROM l GROUP BY i HAVING i IN (SELECT s FROM w) OR COUNT(*) > 5;
 > CREATE VIEW alike AS SELECT id, (SELECT MAX(w.b) FROM w WHERE w.s = CAST(l.i AS STRING)) AS b FROM l;
+> CREATE VIEW same_texts AS SELECT s, COUNT(*) AS n FROM w GROUP BY s HAVING s IN (SELECT s FROM w) OR COUNT(*) > 5;
+> CREATE VIEW same_decimals AS
+  SELECT id FROM (SELECT id, CAST(i AS DECIMAL(10,2)) AS p FROM l) q
+  WHERE p IN (SELECT CAST(b AS DECIMAL(10,2)) FROM w WHERE b < 100) OR id = 7;
+
+$ explain same_texts
+same_texts when w changes: key-local
+
+$ explain same_decimals
+same_decimals__part1 when w changes: key-local
+same_decimals when l changes: key-local
+same_decimals when same_decimals__part1 changes: key-local
 
 $ explain counted
 counted when w changes: recompute, because of a subquery that is compared with another type

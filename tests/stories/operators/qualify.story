@@ -2,6 +2,7 @@
 > CREATE TABLE t (id INT, k STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE VIEW most AS SELECT k, COUNT(*) AS c FROM t GROUP BY k QUALIFY COUNT(*) = MAX(COUNT(*)) OVER ();
 > CREATE VIEW most_by_name AS SELECT k, COUNT(*) AS c FROM t GROUP BY k QUALIFY c = MAX(c) OVER ();
+> CREATE VIEW most_of_with AS WITH x AS (SELECT k FROM t) SELECT k, COUNT(*) AS c FROM x GROUP BY k QUALIFY c = MAX(c) OVER ();
 > CREATE VIEW named AS SELECT id FROM t QUALIFY ROW_NUMBER() OVER w = 1 WINDOW w AS (PARTITION BY k ORDER BY id DESC);
 
 $ change t
@@ -17,6 +18,10 @@ k | c
 a | 2
 
 $ rows most_by_name
+k | c
+a | 2
+
+$ rows most_of_with
 k | c
 a | 2
 
