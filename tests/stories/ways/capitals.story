@@ -11,7 +11,7 @@ op | Id | theName
 $ step
 
 $ rows told
-id | j                           | n
+Id | j                           | n
 1  | {"Id":1,"theName":"ann"}    | {"N":"ann"}
 2  | {"Id":2}                    | {}
 
