@@ -87,7 +87,6 @@ SELECT q.k, q.d, ROW_NUMBER() OVER (ORDER BY q.d, q.k) AS r FROM (SELECT n.k, ST
 -- Windows by the name of another; numbers inside of keys; negative constants; texts compared with TRUE; QUALIFY is a story.
 SELECT id, ROW_NUMBER() OVER v AS r FROM items WINDOW w AS (PARTITION BY k ORDER BY id), v AS w
 SELECT k, COUNT(*) AS c FROM items GROUP BY ROLLUP(k, k % (2))
-SELECT 2 AS two, k, COUNT(*) AS c FROM items GROUP BY ROLLUP(1, 2)
 SELECT u.id, (SELECT MAX(i.n) FROM items i WHERE i.s = u.s AND u.k = -1) AS v FROM users u
 SELECT GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY GROUPING SETS (())
 SELECT k, GROUPING(k) AS g, COUNT(*) AS c FROM items GROUP BY ROLLUP(k)
