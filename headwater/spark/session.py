@@ -21,8 +21,17 @@ from headwater.spark.java_process import start_java
 from headwater.spark.lake import settings_at_start
 from headwater.spark.pace import GENERATED
 
-UNSOUND_RULE = "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughLimitAndOffset"
-"""A rule of Spark's optimiser that changes answers."""
+UNSOUND_RULES = ",".join(
+    f"org.apache.spark.sql.catalyst.optimizer.{name}"
+    for name in (
+        # It asks EXISTS of rows before it has left out those that OFFSET and LIMIT leave out, by a join that changes
+        # their order, and then leaves out others.
+        "PushProjectionThroughLimitAndOffset",
+        # It knows nothing of a tied scalar subquery's own columns: "key not found" if one is selected beside UNION.
+        "PushProjectionThroughUnion",
+    )
+)
+"""Rules of Spark's optimiser that change answers, or that break on a sound query."""
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -37,9 +46,7 @@ SETTINGS = {
     # Of a key that comes twice, in a map or in JSON, Flink takes the last.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.variant.allowDuplicateKeys": "true",
-    # It asks EXISTS of rows before it has left out those that OFFSET and LIMIT leave out, by a join that changes their
-    # order, and then leaves out others.
-    "spark.sql.optimizer.excludedRules": UNSOUND_RULE,
+    "spark.sql.optimizer.excludedRules": UNSOUND_RULES,
     # What is no text in a charset becomes the replacement character, as in Java; it is no error.
     "spark.sql.legacy.codingErrorAction": "true",
     # The defaults, said again: an earlier pipeline of this process may have had maps that need others.

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.spark.pace import AS_IT_STANDS
-from headwater.spark.session import UNSOUND_RULE
+from headwater.spark.session import UNSOUND_RULES
 from headwater.spark.types import struct_of
 from tests.random_queries.tables import TABLES
 
@@ -23,7 +23,7 @@ SETTINGS = {
     # As a value, `x IN (SELECT ...)` is never NULL in Spark (docs/operators/semi-join.md), unless it sees before it runs
     # that x stands beside an empty table: what a query gives must not depend on that.
     "spark.sql.optimizer.excludedRules": (
-        f"org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation,{UNSOUND_RULE}"
+        f"org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation,{UNSOUND_RULES}"
     ),
 }
 

@@ -159,11 +159,11 @@ def json_unquote(arguments: list[exp.Expr]) -> exp.Expr:
 
 def list_agg(arguments: list[exp.Expr]) -> exp.Expr:
     """LISTAGG: a group has no order of its own, so the texts are in their own order; NULL if there are none."""
-    value, separator = counted("LISTAGG", arguments, 1, 2)
+    # The parser takes all that stands behind DISTINCT for its own.
+    is_distinct = isinstance(arguments[0], exp.Distinct) if arguments else False
+    value, separator = counted("LISTAGG", arguments[0].expressions if is_distinct else arguments, 1, 2)
     assert value is not None
-    gathered: exp.Expr = exp.ArrayAgg(this=value.copy())
-    if isinstance(value, exp.Distinct):
-        gathered = exp.ArrayUniqueAgg(this=value.expressions[0].copy())
+    gathered = (exp.ArrayUniqueAgg if is_distinct else exp.ArrayAgg)(this=value.copy())
     joined = call("array_join", call("sort_array", gathered), separator or text(","))
     has_some = exp.GT(this=call("size", gathered), expression=number(0))
     made = case((has_some, joined))
