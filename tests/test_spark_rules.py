@@ -1,4 +1,4 @@
-"""Rules of Spark's optimiser that change an answer, or break, are left out of our sessions. Oracle: arithmetic, by hand."""
+"""Rules of Spark's optimiser that change an answer, or break, are not in our sessions. Oracle: arithmetic, by hand."""
 
 from __future__ import annotations
 
