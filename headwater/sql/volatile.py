@@ -40,6 +40,11 @@ OTHER_NAMES = frozenset(
         "try_reflect",
         "java_method",
         "current_timezone",
+        "user",
+        "session_user",
+        "current_schema",
+        "current_database",
+        "current_catalog",
         "randstr",
         "uniform",
     ]

@@ -180,6 +180,10 @@ def test_texts_that_spark_takes_for_the_time_of_now_are_refused(moment: str) -> 
         "TRY_REFLECT('java.util.UUID', 'randomUUID')",
         "INPUT_FILE_BLOCK_START()",
         "INPUT_FILE_BLOCK_LENGTH()",
+        "USER()",
+        "SESSION_USER()",
+        "CURRENT_SCHEMA()",
+        "CURRENT_CATALOG()",
     ],
 )
 def test_calls_that_answer_anew_each_time_are_refused(call: str) -> None:

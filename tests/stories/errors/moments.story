@@ -78,3 +78,27 @@ hint: Leave it out of the view and ask it of the view's rows; or keep the moment
 error: 'today' gives another answer each time, so no maintained result could stay true
 detail: A condition on the time of now lets rows come and go while no table changes; only changes are followed.
 hint: Leave it out of the view and ask it of the view's rows; or keep the moment in a table of one row, join that, and update it as often as time is to pass.
+
+! SELECT id, TRY_TO_TIMESTAMP('now') AS x FROM t;
+error: 'now' gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! SELECT id, TRY_TO_DATE('today') AS x FROM t;
+error: 'today' gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! SELECT id, TO_TIMESTAMP_NTZ('now') AS x FROM t;
+error: 'now' gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! SELECT id, CAST('to' || 'day' AS DATE) AS x FROM t;
+error: a text gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! SELECT id FROM t WHERE day <= REPLACE('to_day', '_', '');
+error: a text gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
+
+! SELECT id FROM t WHERE day = CAST(UNHEX('746F646179') AS STRING);
+error: a text gives another answer each time, so no maintained result could stay true
+hint: Put the value into a column of the source table, and use that column.
