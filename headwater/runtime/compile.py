@@ -104,7 +104,7 @@ class Compiler:
             tuple(scope.sinks),
             tuple(self.said),
             tuple(self.questions),
-            to_text(scope.described, scope.made_with),
+            to_text(scope.described, scope.made_with, scope.remembered.with_inserts(scope.inserts)),
         )
 
     def _question(self, statement: sql.Verify | sql.Analyze) -> Question:
@@ -164,7 +164,20 @@ def _free_name(scope: Scope, what: str) -> str:
     """The name of a statement that has none: `query_1`, `insert_agg`, `insert_agg_2`."""
     numbered = itertools.chain((what,), (f"{what}_{number}" for number in itertools.count(2)))
     names = numbered if what.startswith("insert_") else (f"{what}_{n}" for n in itertools.count(1))
-    return next(n for n in names if n not in scope.results and scope.catalog.find(n) is None)
+    return next(n for n in names if _is_free(scope, n) and n not in scope.remembered.reserved)
+
+
+def _is_free(scope: Scope, name: str) -> bool:
+    return name not in scope.results and scope.catalog.find(name) is None
+
+
+def _name_of_insert(scope: Scope, statement: sql.InsertInto) -> str:
+    """The name it had before, whatever was written in front of it since: the sink has its rows under this name."""
+    before = scope.remembered.inserts.get(statement.text)
+    is_known = before is not None and _is_free(scope, before)
+    name = before if before and is_known else _free_name(scope, f"insert_{statement.target}")
+    scope.inserts[statement.text] = name
+    return name
 
 
 def _refuse_taken(scope: Scope, statement: sql.CreateTable | sql.CreateView) -> None:
@@ -211,7 +224,7 @@ def _insert(scope: Scope, statement: sql.InsertInto) -> None:
     connector = declared.options.get("connector")
     kind = sink_type(connector, declared.place)
     options = scope.options_of(declared, kind.options)
-    result = add_result(scope, statement, _free_name(scope, f"insert_{target.name}"), "insert")
+    result = add_result(scope, statement, _name_of_insert(scope, statement), "insert")
     metadata = metadata_of(declared, kind)
     table = SinkTable(
         target.name, target.written, options, result.append_only, declared.place, metadata=metadata

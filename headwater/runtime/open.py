@@ -206,12 +206,12 @@ def _interrupted(progress: Progress, edited: str) -> StateError:
 def _retire(program: Program, progress: Progress, kept: Mapping[str, State]) -> None:
     """Let go of what the script no longer means, before a source does: nothing may seem to be held that is not.
 
-    The rows of a view that is made anew stay, so that sinks hear only the difference. Dead letters stay, as nobody tells
-    them again.
+    The rows of a view that is made anew stay, so that sinks hear only the difference. So do those of an INSERT that is
+    gone: the sink has them, and it may come again. Dead letters stay, as nobody tells them again.
     """
     letters = DEAD_LETTERS.fingerprint
     others = [n for n, saved in progress.relations.items() if n not in kept and saved.fingerprint != letters]
-    stale = [name for name in others if name in program.views]
+    stale = [name for name in others if name in program.views or progress.text(f"sink of {name}") is not None]
     progress.retire([name for name in others if name not in stale], stale)
 
 

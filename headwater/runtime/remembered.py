@@ -34,6 +34,10 @@ class Remembered:
     tables: Mapping[str, Schema] = field(default_factory=dict)
     statements: Mapping[str, MadeWith] = field(default_factory=dict)
     """By the text of the statement."""
+    inserts: Mapping[str, str] = field(default_factory=dict)
+    """The names under which the rows of INSERTs are kept, by the text of the statement."""
+    reserved: frozenset[str] = frozenset()
+    """Those of INSERTs that are in the script now."""
     made_from: Mapping[str, str] = field(default_factory=dict)
     """The fingerprints of tables whose rows are kept."""
 
@@ -57,7 +61,14 @@ class Remembered:
             return name not in declared or uses(reader, declared[name])
 
         kept = {n: schema for n, schema in self.tables.items() if not any(is_read_by(n, one) for one in new)}
-        return replace(self, tables=kept)
+        here = {one.text for one in asking}
+        reserved = frozenset(name for text, name in self.inserts.items() if text in here)
+        return replace(self, tables=kept, reserved=reserved)
+
+    def with_inserts(self, inserts: Mapping[str, str]) -> dict[str, str]:
+        """Those of now, and those that are gone whose names nobody took: one that comes again finds its rows."""
+        taken = set(inserts.values())
+        return {t: name for t, name in self.inserts.items() if name not in taken} | dict(inserts)
 
 
 def remembered(folder: Path) -> Remembered:
@@ -77,16 +88,18 @@ def remembered_in(progress: Progress) -> Remembered:
     return Remembered(
         {name: schema_from_json(schema) for name, schema in said.get("tables", {}).items()},
         said.get("statements", {}),
-        {name: saved.fingerprint for name, saved in progress.relations.items()},
+        said.get("inserts", {}),
+        made_from={name: saved.fingerprint for name, saved in progress.relations.items()},
     )
 
 
-def to_text(tables: Mapping[str, Schema], statements: Mapping[str, MadeWith]) -> str:
+def to_text(
+    tables: Mapping[str, Schema], statements: Mapping[str, MadeWith], inserts: Mapping[str, str]
+) -> str:
     """A form that is kept."""
     known = {name: schema.to_json() for name, schema in tables.items()}
-    return json.dumps(
-        {"tables": known, "statements": {text: dict(made) for text, made in statements.items()}}
-    )
+    made_with = {text: dict(made) for text, made in statements.items()}
+    return json.dumps({"tables": known, "statements": made_with, "inserts": dict(inserts)})
 
 
 def _flat(script: Sequence[sql.Statement]) -> list[sql.Statement]:

@@ -71,6 +71,8 @@ class Scope:
     """Tables without a column list, and the columns they have."""
     made_with: dict[str, MadeWith] = field(default_factory=dict)
     """What each statement sees of these, by its text."""
+    inserts: dict[str, str] = field(default_factory=dict)
+    """The names of INSERTs, by their texts."""
 
     @property
     def asks(self) -> bool:
@@ -97,6 +99,7 @@ class Scope:
             self.remembered,
             dict(self.described),
             dict(self.made_with),
+            dict(self.inserts),
         )
 
     def forget(self, name: str) -> None:
