@@ -22,7 +22,6 @@ from headwater.sql.functions.trees import (
 )
 
 _MARK = "is_json"
-_CALLED = "listagg"
 _KEEP_NULLS = ("ignoreNullFields", "false")
 
 Pair = tuple[exp.Expr, exp.Expr]
@@ -155,25 +154,3 @@ def json_unquote(arguments: list[exp.Expr]) -> exp.Expr:
     is_quoted = call("regexp_like", value, text('(?s)^".*"$'))
     unquoted = case((is_quoted, cast(call("try_parse_json", value), TEXT)))
     return exp.Coalesce(this=unquoted, expressions=[value.copy()], is_nvl=False)
-
-
-def list_agg(arguments: list[exp.Expr]) -> exp.Expr:
-    """LISTAGG: a group has no order of its own, so the texts are in their own order; NULL if there are none."""
-    # The parser takes all that stands behind DISTINCT for its own.
-    is_distinct = isinstance(arguments[0], exp.Distinct) if arguments else False
-    value, separator = counted("LISTAGG", arguments[0].expressions if is_distinct else arguments, 1, 2)
-    assert value is not None
-    gathered = (exp.ArrayUniqueAgg if is_distinct else exp.ArrayAgg)(this=value.copy())
-    joined = call("array_join", call("sort_array", gathered), separator or text(","))
-    has_some = exp.GT(this=call("size", gathered), expression=number(0))
-    made = case((has_some, joined))
-    made.meta[_CALLED] = [argument.copy() for argument in arguments]
-    return made
-
-
-def in_its_order(node: exp.WithinGroup) -> exp.Expr:
-    """LISTAGG(...) WITHIN GROUP (ORDER BY ...) has an order: Spark's own call keeps it."""
-    arguments = node.this.meta.get(_CALLED)
-    if arguments is not None:
-        node.set("this", call("listagg", *arguments))
-    return node

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.sql.functions import json_read, json_write, lists, numbers, regexps, strings, times
+from headwater.sql.functions import json_read, json_write, lists, numbers, regexps, strings, text_lists, times
 from headwater.sql.functions.strings import Builder
 from headwater.sql.functions.trees import TEXT, WrongCall, call, cast, literal_int, try_cast
 
@@ -34,7 +34,7 @@ BUILDERS: Mapping[str, Builder] = {
     "JSON_STRING": json_write.json_string,
     "JSON_TYPE": json_read.json_type,
     "JSON_UNQUOTE": json_write.json_unquote,
-    "LISTAGG": json_write.list_agg,
+    "LISTAGG": text_lists.list_agg,
     "LPAD": strings.padded("LPAD"),
     "LTRIM": strings.trimmed("LTRIM", "LEADING"),
     "MAKE_VALID_UTF8": strings.of_text("MAKE_VALID_UTF8", "make_valid_utf8"),
@@ -144,7 +144,7 @@ NODES: Mapping[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Filter: _pushed,
     exp.FirstValue: _first_or_last,
     exp.Greatest: numbers.extreme,
-    exp.GroupConcat: strings.string_agg,
+    exp.GroupConcat: text_lists.string_agg,
     exp.Is: _json_predicate,
     exp.LastValue: _first_or_last,
     exp.Least: numbers.extreme,
@@ -154,7 +154,7 @@ NODES: Mapping[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Substring: _substring,
     exp.TryCast: _sized,
     exp.Window: _pushed,
-    exp.WithinGroup: json_write.in_its_order,
+    exp.WithinGroup: text_lists.in_its_order,
 }
 """What each of these expressions is in Spark, whatever it was called."""
 

@@ -205,10 +205,3 @@ def of_text(name: str, to: str) -> Builder:
         return call(to, cast(value, TEXT))
 
     return build
-
-
-def string_agg(node: exp.GroupConcat) -> exp.Expr:
-    """STRING_AGG: nothing stands between the texts unless it is said; the library would put a comma there."""
-    if node.args.get("separator") is None:
-        node.set("separator", text(""))
-    return node

@@ -30,6 +30,9 @@
 > CREATE VIEW called_like_ours AS
   WITH w AS (SELECT t1.id AS c0, t1.k AS c1 FROM a AS t1)
   SELECT x.c0, NTILE(2) OVER (ORDER BY x.c0, y.c0) AS half FROM w AS x LEFT JOIN w AS y ON x.c1 = y.c1 + 2;
+> CREATE VIEW in_its_order AS
+  SELECT STRING_AGG(s, '+') WITHIN GROUP (ORDER BY s DESC) AS t, SUM(DISTINCT id) AS d, COUNT(DISTINCT id, s) AS e
+  FROM (SELECT id, s FROM a UNION SELECT k, s FROM b);
 
 $ explain made
 made__part1 when a changes: recompute, because of a function that makes rows in the select list
@@ -46,6 +49,10 @@ op | id | k | s | n
 +  | 1  | 1 | q | 5
 
 $ step
+
+$ rows in_its_order
+t     | d | e
+q+q+p | 3 | 3
 
 $ rows never_null
 k  | t
