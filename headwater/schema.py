@@ -88,6 +88,11 @@ def sql_type(kind: str) -> str:
     return re.sub(r"(?<![\w`])timestamp(?![\w`:])", "timestamp_ltz", kind)
 
 
+def is_number(kind: str) -> bool:
+    """True for whole, floating and decimal numbers."""
+    return kind.split("(")[0] in ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
+
 def can_keep(kind: str) -> bool:
     """True if State can hold values of a Spark type."""
     try:

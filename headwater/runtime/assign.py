@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from headwater.errors import SqlError
-from headwater.schema import Column, Schema
+from headwater.schema import Column, Schema, is_number
 from headwater.sql.catalog import Relation
 from headwater.sql.statements import InsertInto
 
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 
 
@@ -46,5 +45,4 @@ def _column(statement: InsertInto, target: Relation, name: str) -> Column:
 def _fits(given: str, wanted: str) -> bool:
     if given == wanted or given == "void":
         return True
-    one, other = given.split("(")[0], wanted.split("(")[0]
-    return (one in _NUMBERS and other in _NUMBERS) or (one in _TIMES and other in _TIMES)
+    return (is_number(given) and is_number(wanted)) or (given in _TIMES and wanted in _TIMES)

@@ -20,14 +20,18 @@ from typing import Any, get_type_hints
 import pyarrow as pa
 from sqlglot import exp, parse_one
 
-from headwater.errors import SqlError
+from headwater.errors import SqlError, placed
 from headwater.nearest import nearest_hint
 from headwater.runtime.program import Function
 from headwater.runtime.scope import Scope
 from headwater.schema import arrow_type
 from headwater.sql import statements as sql
 from headwater.sql.calls import ANONYMOUS_AGGREGATES
-from headwater.sql.volatile import Where
+from headwater.sql.dialect import HeadwaterParser
+from headwater.sql.history_calls import FORMS as HISTORIES
+from headwater.sql.script import parse_script
+from headwater.sql.volatile import CLOCK_NAMES, OTHER_NAMES, Where
+from headwater.sql.windowing import FORMS as WINDOWING
 
 Python = Callable[..., Any]
 
@@ -45,6 +49,10 @@ _TYPES: dict[object, str] = {
     decimal.Decimal: "decimal(38,18)",
 }
 """What Python's types are in SQL."""
+
+_TAKEN = ANONYMOUS_AGGREGATES | CLOCK_NAMES | OTHER_NAMES
+_TAKEN |= {name.lower() for name in (*HeadwaterParser.FUNCTIONS, *HISTORIES, *WINDOWING)}
+"""Names of which SQL may read a call as that of any function, and then means its own."""
 
 
 def create_function(scope: Scope, statement: sql.CreateFunction) -> None:
@@ -67,9 +75,10 @@ def create_function(scope: Scope, statement: sql.CreateFunction) -> None:
             place=statement.place,
         )
     returns = statement.returns or _returned(function, statement)
-    source = hashlib.sha256(_source(function).encode()).hexdigest()
+    source = hashlib.sha256(_source(function, statement.path).encode()).hexdigest()
+    with placed(statement.place):
+        scope.engine.add_function(statement.name, _on_columns(function, arrow_type(returns)), returns)
     scope.functions[name] = Function(name, statement.path, returns, statement.deterministic, source)
-    scope.engine.add_function(name, _on_columns(function, arrow_type(returns)), returns)
 
 
 def drop_function(scope: Scope, statement: sql.Drop) -> None:
@@ -85,11 +94,24 @@ def drop_function(scope: Scope, statement: sql.Drop) -> None:
 
 def _refuse_name(scope: Scope, statement: sql.CreateFunction) -> None:
     """Raise if a name means something else already, to SQL or to views that stand on it."""
-    if statement.name.upper() in exp.FUNCTION_BY_NAME or statement.name.lower() in ANONYMOUS_AGGREGATES:
+    if statement.name.lower() in _TAKEN or not _is_free(statement.name):
         raise SqlError(
-            f"{statement.name} is a function of SQL", hint="Choose another name.", place=statement.place
+            f'"{statement.name}" has a meaning in SQL already',
+            hint="Choose another name.",
+            place=statement.place,
         )
     _refuse_used(scope, statement)
+
+
+def _is_free(name: str) -> bool:
+    """True if SQL reads a call of this name as that of a function it does not know."""
+    call = exp.Anonymous(this=exp.to_identifier(name), expressions=[exp.column("x")])
+    try:
+        (said,) = parse_script(exp.select(call).from_("t").sql(dialect="spark", normalize_functions=False))
+    except SqlError:
+        return False
+    read = said.query.selects[0] if isinstance(said, sql.Select) else None
+    return isinstance(read, exp.Anonymous) and read.name.lower() == name.lower()
 
 
 def _refuse_used(scope: Scope, statement: sql.CreateFunction | sql.Drop) -> None:
@@ -188,7 +210,14 @@ def _on_columns(function: Python, kind: pa.DataType) -> Python:
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         return pa.array([function(*row) for row in rows], kind)
 
+    # It goes to Spark's workers as what is of the user's module does.
+    on_columns.__module__ = _module_of(function)
     return on_columns
+
+
+def _module_of(function: Python) -> str:
+    """The module of a function; some written in C do not tell."""
+    return getattr(function, "__module__", None) or ""
 
 
 def _takes_nothing(function: Python) -> bool:
@@ -208,9 +237,27 @@ def _takes_columns(function: Python) -> bool:
     return bool(given) and all(isinstance(kind, type) and issubclass(kind, pa.Array) for kind in given)
 
 
-def _source(function: Python) -> str:
-    """The text of a function: if it is edited, its views are computed anew."""
+def _source(function: Python, path: str) -> str:
+    """What a function was made from: if it is edited, its views are computed anew.
+
+    That is its own text, and all of its module: a helper or a constant that it uses may stand anywhere there. What a
+    decorator made may say that it is of the decorator's module, so the one that the path names counts too.
+    """
+    named = path.partition("#")[0].rpartition(".")[0]
+    modules = [sys.modules.get(name) for name in dict.fromkeys([named, _module_of(function)])]
+    texts = [_text(module) for module in modules if module is not None and not _is_pythons(module)]
+    own = _text(function) or repr(getattr(function, "__qualname__", function))
+    return "\x00".join([own, *filter(None, texts)])
+
+
+def _text(what: Python | ModuleType) -> str:
+    """The text from which something was made; empty if there is none, as of a module that is a notebook."""
     try:
-        return inspect.getsource(function)
+        return inspect.getsource(what)
     except (OSError, TypeError):
-        return repr(getattr(function, "__qualname__", function))
+        return ""
+
+
+def _is_pythons(module: ModuleType) -> bool:
+    """True for the standard library, of which another release is no edit."""
+    return module.__name__.partition(".")[0] in sys.stdlib_module_names

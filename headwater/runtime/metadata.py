@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from headwater.errors import SqlError
 from headwater.nearest import nearest
+from headwater.schema import is_number
 from headwater.sinks.base import SinkType
 from headwater.sources.base import SourceType
 from headwater.sql.statements import ColumnDef, CreateTable
 from headwater.sql.types import written
 
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("timestamp", "timestamp_ntz")
 
 
@@ -65,6 +65,5 @@ def _check_unkeyed(column: ColumnDef, statement: CreateTable) -> None:
 
 
 def _fits(given: str, declared: str) -> bool:
-    one, other = given.split("(")[0], declared.split("(")[0]
-    same = any(one in family and other in family for family in (_NUMBERS, _TIMES))
+    same = (is_number(given) and is_number(declared)) or (given in _TIMES and declared in _TIMES)
     return given == declared or same

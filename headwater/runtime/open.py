@@ -278,9 +278,12 @@ def _replaced(program: Program, progress: Progress, kept: Mapping[str, State]) -
 
 
 def _can_take_back(before: Schema, now: Schema) -> bool:
-    """True if rows of a former version can be named in terms of this one: a sink finds rows by their key."""
-    key = [column for column in now if column.name in now.key]
-    return before.columns == now.columns or (bool(key) and all(column in before.columns for column in key))
+    """True if rows of a former version can be named in terms of this one: a sink finds rows by their key, or whole."""
+    if now.key:
+        key = [column for column in now if column.name in now.key]
+        return before.columns == now.columns or all(column in before.columns for column in key)
+    nested = [c for c in (*before, *now) if "<" in c.type and not (c in before.columns and c in now.columns)]
+    return before.names == now.names and not nested
 
 
 def _report_catalog(

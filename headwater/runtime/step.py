@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from headwater.incremental.differentiate import anew, differentiate, first
 from headwater.incremental.weights import consolidated
 from headwater.runtime.costs import Cost, CostModel, Way
 from headwater.runtime.program import Program, ViewNode
-from headwater.schema import WEIGHT, Schema, sql_type
+from headwater.schema import WEIGHT, Column, Schema, is_number, sql_type
 from headwater.spark.engine import Engine
 from headwater.spark.inputs import Before
 from headwater.tables.state import State, appended
@@ -96,25 +97,44 @@ class Step:
         self.new[changes.relation] = appended(state, changes, self.batch_id)
 
     def _difference(self, node: ViewNode, replaced: State) -> ChangeSet:
-        """What comes, less what a former version had; a column that one lacks or has of another type is NULL."""
+        """What comes, less what a former version had.
+
+        Where columns were edited and a key names the rows, all come again: what a sink holds of such a column nobody
+        knows, and a NULL that stands for it must not cancel a NULL that is true.
+        """
         come = self.changes.get(node.name, ChangeSet(node.name, node.schema))
         self.engine.register("replaced_rows", self.engine.weighted(replaced))
         self.engine.register("come_rows", self.engine.frame(come))
-        gone = [
-            exp.column(c.name, quoted=True)
-            if c in replaced.schema.columns
-            else exp.alias_(exp.cast(exp.Null(), sql_type(c.type), dialect="spark"), c.name, quoted=True)
-            for c in node.schema
-        ]
+        is_edited = bool(node.schema.key) and replaced.schema.columns != node.schema.columns
+        held = _selected(replaced.schema.names, "replaced_rows")
+        before = consolidated(held, replaced.schema.names) if is_edited else held
+        gone = [_as_it_was(column, replaced.schema, by_key=is_edited) for column in node.schema]
         turned = exp.alias_(exp.cast(exp.Neg(this=exp.column(WEIGHT)), "tinyint"), WEIGHT)
-        names = [exp.column(name, quoted=True) for name in (*node.schema.names, WEIGHT)]
         both = exp.union(
-            exp.select(*gone, turned).from_("replaced_rows"),
-            exp.select(*names).from_("come_rows"),
+            exp.select(*gone, turned).from_(before.subquery("b")),
+            _selected(node.schema.names, "come_rows"),
             distinct=False,
         )
-        made = self.engine.saved(self.engine.sql(consolidated(both, node.schema.names)))
-        return _changes(node.name, node.schema, made)
+        rows = both if is_edited else consolidated(both, node.schema.names)
+        return _changes(node.name, node.schema, self.engine.saved(self.engine.sql(rows)))
+
+
+def _selected(names: Sequence[str], relation: str) -> exp.Select:
+    """The weighted rows of a relation."""
+    return exp.select(*[exp.column(name, quoted=True) for name in (*names, WEIGHT)]).from_(relation)
+
+
+def _as_it_was(column: Column, before: Schema, *, by_key: bool) -> exp.Expr:
+    """A column of a former version, in the type it has now; NULL if it does not fit that, or the key is enough."""
+    if column in before.columns:
+        return exp.column(column.name, quoted=True)
+    held: exp.Expr = exp.Null() if by_key else exp.column(column.name, quoted=True)
+    was = before.find(column.name)
+    if was is not None and not (is_number(was.type) and is_number(column.type)):
+        # Spark does not make a number of a date, but it makes a text of everything that is not nested.
+        held = exp.cast(held, "string")
+    made = exp.TryCast(this=held, to=exp.DataType.build(sql_type(column.type), dialect="spark"))
+    return exp.alias_(made, column.name, quoted=True)
 
 
 @dataclass

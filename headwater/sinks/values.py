@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ import pyarrow as pa
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import SinkError
 from headwater.options import option
+from headwater.schema import Column, Schema
 from headwater.sinks.base import SinkContext, SinkTable, SinkType
 from headwater.sinks.by_key import ByKey, Row, by_key, by_table, named, two_rows
 
@@ -35,6 +36,8 @@ class Kept:
     def __init__(self) -> None:
         self.batches: dict[int, Mapping[str, pa.Table]] = {}
         self._bags: dict[str, Counter[Row]] = {}
+        self._columns: dict[str, tuple[Column, ...]] = {}
+        """What the rows of each table are rows of: a script may have been edited since."""
 
     def rows(self, table: str) -> list[Row]:
         """The rows of a table now, in no order, each as often as it is there."""
@@ -48,8 +51,7 @@ class Kept:
         """The bag as it will be after the changes; nothing is kept yet."""
         bag = self.bag(table.name)
         if table.schema.key:
-            grouped = by_key(table, _weighted(changes))
-            return _keyed(table, bag, grouped)
+            return self._keyed(table, bag, by_key(table, _weighted(changes)))
         for row, weight in _weighted(changes):
             bag[row] += weight
         _check_present(table, bag)
@@ -59,6 +61,22 @@ class Kept:
         """Keep a batch and the bags that result."""
         self.batches[batch_id] = {name: change_set.table() for name, change_set in changes.items()}
         self._bags.update(bags)
+        self._columns.update({name: change_set.schema.columns for name, change_set in changes.items()})
+
+    def _keyed(self, table: SinkTable, bag: Counter[Row], grouped: ByKey) -> Counter[Row]:
+        """A row that goes is found by its key, and must be the one that is here, unless columns were edited since."""
+        before = self._columns.get(table.name, table.schema.columns)
+        is_edited = before != table.schema.columns
+        held = _by_key(table, _laid_out(bag, before, table.schema) if is_edited else bag)
+        for key, row in (grouped.gone | grouped.replaced).items():
+            had = held.pop(key, None)
+            if had is None or not (is_edited or had == row):
+                raise _not_there(table, row)
+        for key, row in grouped.come.items():
+            if key in held and not table.append_only:
+                raise two_rows(table, key, (held[key], row))
+            held[key] = row
+        return Counter(held.values())
 
 
 KEPT: dict[str, Kept] = {}
@@ -94,29 +112,31 @@ class ValuesSink:
         """Nothing is held: what is kept stays for whoever looks."""
 
 
-def _keyed(table: SinkTable, bag: Counter[Row], grouped: ByKey) -> Counter[Row]:
+def _by_key(table: SinkTable, rows: Iterable[Row]) -> dict[Row, Row]:
     places = [table.schema.names.index(name) for name in table.schema.key]
-    held = {tuple(row[place] for place in places): row for row in bag}
-    for key, row in (grouped.gone | grouped.replaced).items():
-        if held.pop(key, None) != row:
-            bag[row] -= 1
-            _check_present(table, bag)
-    for key, row in grouped.come.items():
-        if key in held and not table.append_only:
-            raise two_rows(table, key, (held[key], row))
-        held[key] = row
-    return Counter(held.values())
+    return {tuple(row[place] for place in places): row for row in rows}
+
+
+def _laid_out(rows: Iterable[Row], before: Sequence[Column], now: Schema) -> list[Row]:
+    """Rows of former columns in the order of those of now; what was not there is NULL."""
+    places = {column.name: place for place, column in enumerate(before)}
+    found = [places.get(name) for name in now.names]
+    return [tuple(None if place is None else row[place] for place in found) for row in rows]
 
 
 def _check_present(table: SinkTable, bag: Counter[Row]) -> None:
     for row, count in bag.items():
         if count < 0:
-            raise SinkError(
-                f"a row is taken from sink table '{table.name}' that is not in it",
-                detail=f"{named(table.schema.names, row)}.",
-                hint="What is kept comes from another state of the pipeline: use another 'name'.",
-                place=table.place,
-            )
+            raise _not_there(table, row)
+
+
+def _not_there(table: SinkTable, row: Row) -> SinkError:
+    return SinkError(
+        f"a row is taken from sink table '{table.name}' that is not in it",
+        detail=f"{named(table.schema.names, row)}.",
+        hint="What is kept comes from another state of the pipeline: use another 'name'.",
+        place=table.place,
+    )
 
 
 def _weighted(changes: ChangeSet) -> Iterator[tuple[Row, int]]:

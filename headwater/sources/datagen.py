@@ -76,19 +76,21 @@ class DatagenSource:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._tables = [_generated(table) for table in tables]
+        self._anew = {table.name for table in tables if table.anew}
         self._rate: int = tables[0].options.rows_per_second
         self._folder, self._clock, self._pause = context.folder, clock, pause
         self._started = 0.0
         self._joined: dict[str, float] = {}
 
     def start(self, after: Position | None) -> Position | None:
-        """Go on after a position; a table that joins now begins with its first row."""
+        """Go on after a position; a table that joins now, or is read anew, begins with its first row."""
         done = after.value if after else 0
         kept = saved.load(self._folder, STARTED) or {STARTED: self._clock() - done / self._rate}
         known = saved.load(self._folder, JOINED) if after else None
         at = done if known is not None else 0
+        held = {name: joined for name, joined in (known or {}).items() if name not in self._anew}
         self._started = kept[STARTED]
-        self._joined = {table.name: (known or {}).get(table.name, at) for table in self._tables}
+        self._joined = {table.name: held.get(table.name, at) for table in self._tables}
         saved.save(self._folder, STARTED, kept)
         saved.save(self._folder, JOINED, self._joined)
         return None

@@ -122,12 +122,13 @@ class ValuesSource:
 
     def __init__(self, tables: Sequence[SourceTable], context: SourceContext) -> None:
         self._tables = {table.name: table.schema for table in tables}
+        self._anew = {table.name for table in tables if table.anew}
         self._folder = context.folder
         self._store = store(tables[0].options.name or context.pipeline)
         self._joined: dict[str, float] = {}
 
     def start(self, after: Position | None) -> Position | None:
-        """Go on after a position; a table that joins now gets all it ever said as one new transaction."""
+        """Go on after a position; a table that joins now, or is read anew, gets all it ever said as one transaction."""
         if after is not None and after > self._store.last:
             raise SourceError(
                 f"the store of connector 'values' ends before position {after}",
@@ -137,7 +138,7 @@ class ValuesSource:
         known = saved.load(self._folder, JOINED) if after is not None else None
         if known is None:
             known = dict.fromkeys(self._tables, 0.0)
-        if new := [name for name in self._tables if name not in known]:
+        if new := [name for name in self._tables if name not in known or self._is_lost(name, known, after)]:
             known |= dict.fromkeys(new, float(self._store.append({}).value))
         self._joined = {name: known[name] for name in self._tables}
         saved.save(self._folder, JOINED, self._joined)
@@ -177,6 +178,15 @@ class ValuesSource:
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def _is_lost(self, name: str, known: Mapping[str, float], after: Position | None) -> bool:
+        """True if the pipeline holds nothing of a table that has said something, and nothing is to come of it.
+
+        One that said nothing stays where it joined: an interrupted batch must find it there again.
+        """
+        if after is None or name not in self._anew or known[name] > after.value:
+            return False
+        return any(name in t.tables and t.position <= after.value for t in self._store.deliveries(0))
 
     def _taken(self, after: int, limit: int, upto: Position | None) -> list[Transaction]:
         taken: list[Transaction] = []

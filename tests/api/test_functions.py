@@ -109,6 +109,55 @@ def test_wrong_functions_are_told(script: str, message: str) -> None:
     assert told.value.hint
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("is_digit", "is_alpha", "to_timestamp_ltz", "split_index", "regexp", "is_valid_utf8"),
+        *("json_string", "json_value", "json_array", "json_arrayagg", "parse_json"),
+        *("array_contains", "element", "named_struct", "overlay", "try_divide", "left"),
+        *("percentile", "listagg", "try_sum", "SUM", "Upper"),
+        *("now", "proctime", "rand_integer", "unix_timestamp", "current_date"),  # no view can call them
+        *("bitmap_and", "collect", "json"),  # Flink's, and not here
+        *("changes", "versions", "tumble", "session"),
+        *("cast", "case", "interval", "exists", "date", "string", "select"),
+    ],
+)
+def test_a_name_that_sql_has_is_refused(name: str) -> None:
+    with pytest.raises(SqlError, match=f'^"{name}" has a meaning in SQL already$') as told:
+        compile_on_paper(f"CREATE FUNCTION `{name}` AS '{__name__}.doubled' LANGUAGE PYTHON DETERMINISTIC;")
+    assert told.value.hint == "Choose another name." and told.value.place is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["doubled", "f", "order_of", "json_value_of", "nowadays", "Größe", "two words"]
+)
+def test_a_name_that_sql_does_not_have_is_taken(name: str) -> None:
+    made = f"CREATE FUNCTION `{name}` AS '{__name__}.doubled' LANGUAGE PYTHON DETERMINISTIC;"
+    assert compile_on_paper(f"{TABLE}{made} CREATE VIEW v AS SELECT `{name}`(word) AS w FROM words;").views
+
+
+@pytest.mark.jvm
+def test_a_name_of_sparks_is_refused_and_stays_sparks(tmp_path: Path, store: ValuesStore) -> None:
+    with headwater.open(tmp_path / "functions") as hw:
+        for name in ("mask", "luhn_check", "inline_outer", "MASK"):
+            with pytest.raises(SqlError, match=f'^"{name}" has a meaning in SQL already$') as told:
+                hw.sql(f"CREATE FUNCTION {name} AS '{__name__}.doubled' LANGUAGE PYTHON DETERMINISTIC")
+            assert told.value.place is not None
+        hw.sql(f"{TABLE} CREATE VIEW v AS SELECT id, mask(word) AS w FROM words WHERE word IS NOT NULL")
+        hw.run(once=True)
+        assert sorted(map(tuple, hw.table("v").collect())) == [(1, "xx"), (3, "<x>")]
+
+
+@pytest.mark.jvm
+def test_a_function_may_be_made_taken_back_and_made_again(tmp_path: Path, store: ValuesStore) -> None:
+    made = f"FUNCTION Twice AS '{__name__}.doubled' LANGUAGE PYTHON DETERMINISTIC;"
+    with headwater.open(tmp_path / "functions") as hw:
+        hw.sql(f"{TABLE} CREATE {made} CREATE OR REPLACE {made} DROP FUNCTION twice; CREATE {made}")
+        hw.sql("CREATE VIEW v AS SELECT twice(word) AS w FROM words WHERE id = 1")
+        hw.run(once=True)
+        assert [tuple(row) for row in hw.table("v").collect()] == [("abab",)]
+
+
 def test_a_function_that_promises_nothing_is_refused_in_a_computed_column() -> None:
     made = "CREATE FUNCTION f AS 'html.escape' LANGUAGE PYTHON RETURNS STRING;"
     table = "CREATE TABLE t (s STRING, e AS f(s)) WITH ('connector' = 'values');"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -183,6 +184,24 @@ def test_a_table_that_joins_later_begins_with_its_first_row(tmp_path: Path, cloc
     delivery = both.read(Position(10), 100)
     assert rows(delivery, "a").column("n").to_pylist() == [11, 12, 13]
     assert rows(delivery, "b").column("n").to_pylist() == [1, 2, 3]
+
+
+def test_a_table_of_which_nothing_is_held_begins_again_with_its_first_row(
+    tmp_path: Path, clock: Clock
+) -> None:
+    kind, given = schema("n int"), {"fields.n.kind": "sequence", "fields.n.end": "15"}
+    tables = [SourceTable(name, kind, options(**given)) for name in ("a", "b")]
+    context = SourceContext("p", tmp_path, lambda report: None)
+    DatagenSource(tables, context, clock=clock, pause=clock.pause).start(None)
+    clock.now += 1.3
+    edited = [tables[0], replace(tables[1], anew=True)]
+    for _ in range(2):
+        again = DatagenSource(edited, context, clock=clock, pause=clock.pause)
+        again.start(Position(10))
+        delivery = again.read(Position(10), 100)
+        assert rows(delivery, "a").column("n").to_pylist() == [11, 12, 13]
+        assert rows(delivery, "b").column("n").to_pylist() == [1, 2, 3]
+    assert again.now() == Position(25)
 
 
 def test_a_large_batch_that_is_repeated_travels_in_a_file(tmp_path: Path, clock: Clock) -> None:

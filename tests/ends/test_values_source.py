@@ -30,9 +30,12 @@ def store() -> Iterator[ValuesStore]:
     del STORES["p"]
 
 
-def source(folder: Path, *tables: tuple[str, Schema]) -> ValuesSource:
-    """A source of pipeline `p`, not started."""
-    declared = [SourceTable(name, kind, ValuesOptions()) for name, kind in tables or (("orders", ORDERS),)]
+def source(folder: Path, *tables: tuple[str, Schema], anew: str = "") -> ValuesSource:
+    """A source of pipeline `p`, not started; of the table `anew` the pipeline holds nothing."""
+    declared = [
+        SourceTable(name, kind, ValuesOptions(), anew=name == anew)
+        for name, kind in tables or (("orders", ORDERS),)
+    ]
     return ValuesSource(declared, SourceContext("p", folder, lambda report: None))
 
 
@@ -139,6 +142,32 @@ def test_a_table_that_joins_later_gets_all_it_ever_said(store: ValuesStore, tmp_
     assert third.start(Position(2)) == Position(3)
     assert rows(third.read(Position(2), 100), "late") == rows(delivery, "late")
     assert source(tmp_path, *both).start(Position(4)) is None
+
+
+def test_a_table_of_which_nothing_is_held_joins_again(store: ValuesStore, tmp_path: Path) -> None:
+    both = (("orders", ORDERS), ("late", schema("x int")))
+    source(tmp_path, *both).start(None)
+    store.append({"orders": [("+", {"id": 1, "total": 1})], "late": [("+", {"x": 1})]})
+    store.append({"late": [("+", {"x": 2})]})
+    edited = source(tmp_path, *both, anew="late")
+    assert edited.start(Position(1)) == Position(3)
+    delivery = edited.read(Position(1), 100)
+    assert delivery is not None and set(delivery.tables) == {"late"}
+    assert [(row["x"], row[POSITION]) for row in rows(delivery, "late")] == [(1, 3), (2, 3)]
+    # Until that is done it is the same join, and after it another one if the table is edited again.
+    assert source(tmp_path, *both, anew="late").start(Position(2)) == Position(3) == store.last
+    assert source(tmp_path, *both, anew="late").start(Position(3)) == Position(4) == store.last
+
+
+def test_a_table_that_has_missed_nothing_does_not_join_again(store: ValuesStore, tmp_path: Path) -> None:
+    source(tmp_path).start(None)
+    store.append({"others": [("+", {"x": 1})]})
+    store.append({"orders": [("+", {"id": 1, "total": 1})]})
+    for after in (Position(0), Position(1)):
+        again = source(tmp_path, anew="orders")
+        assert again.start(after) is None
+        assert [row[POSITION] for row in rows(again.read(after, 100))] == [2]
+    assert store.last == Position(2)
 
 
 def test_many_rows_of_arrow_travel_in_a_file(store: ValuesStore, tmp_path: Path) -> None:

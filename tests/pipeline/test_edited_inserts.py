@@ -71,6 +71,19 @@ def test_an_insert_that_comes_again_writes_only_what_has_changed(key: str, tmp_p
     assert kept(name).bag("target") == Counter({("x", 2): 1, ("y", 1): 1, ("z2", 1): 1})
 
 
+@pytest.mark.parametrize("kind", ["INT", "DOUBLE", "DECIMAL(12, 2)"])
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (s) NOT ENFORCED"])
+def test_a_column_of_another_type_takes_the_place_of_the_old_one(key: str, kind: str, tmp_path: Path) -> None:
+    name, tables = _shop(key)
+    with pipeline(tables + OF_T, tmp_path) as running:
+        STORES[name].append(FIRST)
+        running.run_once()
+    with pipeline(tables.replace("n BIGINT", f"n {kind}") + OF_T, tmp_path) as running:
+        STORES[name].append(THEN)
+        running.run_once()
+    assert kept(name).bag("target") == Counter({("x", 2): 1, ("y", 1): 1})
+
+
 def _shop(key: str) -> tuple[str, str]:
     name = "inserts"
     STORES[name] = ValuesStore()
