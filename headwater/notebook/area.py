@@ -23,13 +23,12 @@ from headwater.notebook.plain import table_text
 from headwater.notebook.shown import Sheet, Shown, is_number
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.turning import OVER, RUNNING, STARTING
 from headwater.schema import WEIGHT
 from headwater.sources.base import Report
 
-STARTING, RUNNING, WAITING = "starting", "running", "waiting"
-STOPPED, FAILED, DONE = "stopped", "failed", "done"
-OVER = (STOPPED, FAILED, DONE)
-"""The states that last."""
+WAITING = "waiting"
+"""For a sink or a source that is away."""
 
 NOTES = ("note", "resume", "recompute")
 

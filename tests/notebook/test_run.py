@@ -132,7 +132,7 @@ def test_who_waits_again_waits_for_what_is_committed_then(monkeypatch: pytest.Mo
         gate.set()
         return float(len(turns) > halted + 1)
 
-    monkeypatch.setattr("headwater.notebook.run.time", SimpleNamespace(monotonic=opening))
+    monkeypatch.setattr("headwater.runtime.turning.time", SimpleNamespace(monotonic=opening))
     assert not run.catch_up(0.3) and steps.done == 1
     steps.most = 50
     assert run.catch_up(SECONDS) and steps.done == 50
@@ -158,7 +158,7 @@ def failing(runs: Runs, monkeypatch: pytest.MonkeyPatch, discarding: Discarding,
     def fail() -> None:
         raise problem
 
-    monkeypatch.setattr("headwater.notebook.run.discard", discarding)
+    monkeypatch.setattr("headwater.runtime.turning.discard", discarding)
     monkeypatch.setattr(threading, "excepthook", lambda given: None)
     run = made_of(Steps(fail), monkeypatch, is_kept=False)
     runs.start(run)
