@@ -42,8 +42,8 @@ from headwater.spark.session import (
 )
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
-from headwater.tables import lookup
-from headwater.tables.state import State, remove_unnamed
+from headwater.tables import held, lookup
+from headwater.tables.state import State
 
 HOME = Path(".headwater")
 
@@ -149,7 +149,7 @@ def _resumed(
     program = _with_keys(program, progress)
     for saved in progress.relations.values():
         lookup.forget_all(saved.state)
-    remove_unnamed(progress.folder / "state", (p for s in progress.relations.values() for p in s.state.paths))
+    held.remove_unnamed(progress.folder / "state", progress.paths)
     made_from = fingerprints(program)
     kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}
     moved = _moved(program, progress)

@@ -5,23 +5,19 @@ read whole transactions → step → write the sinks → commit progress → let
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
-from headwater.changes.change_set import ChangeSet
-from headwater.errors import HeadwaterError, placed
+from headwater.errors import HeadwaterError
 from headwater.fault_points import pass_by
 from headwater.incremental.change_plan import sums_relation
-from headwater.log.events import Delivery, Events, Messages
-from headwater.log.letters import DEAD_LETTERS
+from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
-from headwater.log.repeats import Marks, marks_from_json
 from headwater.runtime.chronicle import Chronicle
 from headwater.runtime.clock import Clock
 from headwater.runtime.compaction import Compactor
@@ -31,19 +27,19 @@ from headwater.runtime.ends import Ends, committed_at
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.intake import Intake
 from headwater.runtime.outgoing import outgoing
-from headwater.runtime.program import Program, Question, TableNode, fingerprints
+from headwater.runtime.program import Program, Question, fingerprints
 from headwater.runtime.progress import Progress, Saved
 from headwater.runtime.questions import Answer, answer
+from headwater.runtime.snapshot import Snapshot, Snapshots
 from headwater.runtime.step import PlanCache, Step
 from headwater.runtime.stops import LOST, Stops, stops_of
 from headwater.runtime.stored_rows import stored_rows
 from headwater.schema import Schema
 from headwater.spark.engine import Engine
-from headwater.tables import lookup
-from headwater.tables.blank import blanked_events
+from headwater.tables import held
 from headwater.tables.state import State
-from headwater.tables.upsert import changes_of
 
 COSTS = "costs"
 """The text that keeps what steps have cost."""
@@ -76,8 +72,9 @@ class Pipeline:
     def __post_init__(self) -> None:
         self.stops = stops_of(self.program, self.progress, self.progress.relations)
         self.stops.tell(self.listener)
-        self._decoder = Decoder(self.engine)
         self._chronicle = Chronicle(self.engine, self.program, self.progress)
+        self._intake = Intake(self.progress, self.stops, self._chronicle, Decoder(self.engine))
+        self._snapshots = Snapshots(self._snapshot())
         self.costs.may_recompute = self.program.settings.recompute != "forbid"
         if (known := self.progress.text(COSTS)) is not None:
             self.costs.take_text(known)
@@ -103,6 +100,10 @@ class Pipeline:
     def rows(self, relation: str, limit: int = 1000) -> pa.Table:
         """What is true now of a relation, at most `limit` rows of it."""
         return stored_rows(self.engine, self.states[relation], limit)
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """What is true at the last batch that is done, for a reader in any thread; its files stay inside the block."""
+        return self._snapshots.held()
 
     @property
     def stopped(self) -> Mapping[str, HeadwaterError]:
@@ -179,6 +180,7 @@ class Pipeline:
         """Nothing changed, but the log went on: so does the cut."""
         if cut != self.progress.cut:
             self.progress.commit(self.progress.batch_id, cut, {})
+            self._snapshots.publish(self._snapshot())
             self.ends.commit(cut)
 
     def _batch(
@@ -190,7 +192,7 @@ class Pipeline:
         fill = (filled or set()) - self.stops.nodes.keys()
         step = Step(self.engine, self.program, batch_id, self.states)
         with clock.stop("tables"):
-            rows = self._take(deliveries, step)
+            rows = self._intake.take(deliveries, step)
             if filled is None:
                 self._chronicle.let_go(step)
         with clock.stop("views"):
@@ -201,6 +203,7 @@ class Pipeline:
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
+        self._snapshots.publish(self._snapshot())
         self.ends.commit(cut)
         self.stops.tell(self.listener)
         shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
@@ -212,46 +215,6 @@ class Pipeline:
         self._compact()
         self.compactor.offer(self.states, self.progress.batch_id)
         return done
-
-    def _take(self, deliveries: Mapping[str, Delivery], step: Step) -> int:
-        rows = 0
-        parked: list[ChangeSet] = []
-        for delivery in deliveries.values():
-            notation = delivery.position.notation
-            for name, events in delivery.tables.items():
-                if name == DEAD_LETTERS and name in self.program.tables:
-                    parked.append(changes_of(events, self.states[name]))
-                elif name in self.program.tables:
-                    rows += events.count
-                    self._take_events(name, events, step, notation)
-            for name, messages in delivery.messages.items():
-                rows += messages.count
-                parked += self._take_messages(self.program.tables[name], messages, step, notation)
-        for letters in parked[:1]:
-            parts = tuple(part for one in parked for part in one.parts)
-            step.take_table(ChangeSet(letters.relation, letters.schema, parts))
-        return rows
-
-    def _take_events(self, name: str, events: Events, step: Step, notation: str) -> None:
-        """What a table's events change, and if somebody asks for it, what they did row by row."""
-        events = blanked_events(events, self.stops.columns(name), self.engine.folder)
-        step.take_table(changes_of(events, self.states[name]))
-        self._chronicle.of_events(name, events, step, notation=notation)
-
-    def _take_messages(
-        self, table: TableNode, messages: Messages, step: Step, notation: str
-    ) -> list[ChangeSet]:
-        """Decode and take the messages of a table; what could not be read is the answer."""
-        key = f"marks of {table.fingerprint}"
-        # A table that is read anew begins without marks, also if an equal one left them before.
-        kept = self.progress.text(key) if table.name in self.progress.relations else None
-        marks = marks_from_json(json.loads(kept)) if kept is not None else Marks()
-        with placed(table.table.place):
-            decoded = self._decoder.decode(table, messages, marks)
-        self._take_events(table.name, decoded.events, step, notation)
-        if decoded.marks != marks:
-            step.texts[key] = json.dumps(decoded.marks.to_json())
-        return [] if decoded.parked is None else [decoded.parked]
 
     def _compute(self, step: Step, fill: set[str], committed: float | None) -> None:
         for node in self.program.views.values():
@@ -294,7 +257,13 @@ class Pipeline:
             self.progress.commit(self.progress.batch_id, self.progress.cut, saved)
             pass_by("runs merged")
             self.states[done.relation] = state
+            self._snapshots.publish(self._snapshot())
         unnamed = set(done.before) ^ set(done.after) if state is None else set(done.before) - set(done.after)
         for run in unnamed - {*self.states[done.relation].runs, *self.progress.runs(done.relation)}:
-            run.path.unlink(missing_ok=True)
-            lookup.forget(run)
+            held.remove(run.path)
+
+    def _snapshot(self) -> Snapshot:
+        """What readers may see now."""
+        waiting = self.pending | (set() if self.ends.whole_at(self.progress.cut) else {*self.program.tables})
+        now = self.progress
+        return Snapshot(now.cut, now.batch_id, dict(self.states), frozenset(waiting), self.stopped)

@@ -101,6 +101,11 @@ class Progress:
         saved = self.relations.get(relation)
         return () if saved is None else saved.state.runs
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files of all relations as they are saved."""
+        return [path for saved in self.relations.values() for path in saved.state.paths]
+
     def close(self) -> None:
         """Let the file go."""
         self._connection.close()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -140,11 +139,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def remove_unnamed(folder: Path, named: Iterable[Path]) -> None:
-    """Remove files that a step wrote and that no progress names: it never became true."""
-    kept = set(named)
-    for path in folder.rglob("*.parquet"):
-        if path not in kept:
-            path.unlink()
