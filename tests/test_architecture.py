@@ -65,6 +65,7 @@ INNER_IMPORTS = {  # (module, what it imports inside a function): why it cannot 
     },
     ("headwater.cli.main", "headwater.cli.services"): "--help answers at once, without Kafka's client",
     ("headwater.cli.main", "headwater.cli.connect"): "--help answers at once, without a client of HTTP",
+    ("headwater.cli.main", "headwater.cli.serve"): "--help answers at once, without a server of HTTP",
     ("headwater.cli.main", "headwater.cli.topics"): "--help answers at once, without a client of Kafka",
     ("headwater.cli.main", "headwater.cli.tail"): "--help answers at once, without a client of Kafka",
     ("headwater", "headwater.api"): "importing headwater starts nothing and needs no Spark",

@@ -68,6 +68,10 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.services import services_command
 
             return services_command(given)
+        case "serve":
+            from headwater.cli.serve import serve_command
+
+            return serve_command(given)
         case other:
             raise UsageError(f"there is no command '{other}'", hint="See headwater --help.")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from headwater import __version__
 from headwater.cli.parser_demo import add_demo
 from headwater.cli.parser_kafka import add_connect, add_tail, add_topics
+from headwater.cli.parser_server import add_serve
 from headwater.cli.parser_services import add_services
 
 FORMATS = ("table", "csv", "json")
@@ -29,6 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_topics(commands)
     add_tail(commands)
     add_services(commands)
+    add_serve(commands)
     return parser
 
 

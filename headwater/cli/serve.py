@@ -1,0 +1,91 @@
+"""`headwater serve`: a server, until someone stops it."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from headwater.cli.stop import Stop
+from headwater.errors import UsageError
+from headwater.server.access import LOCAL, Access
+from headwater.server.http import make_app
+from headwater.server.server import Server
+
+POLL_SECONDS = 0.1
+
+END_SECONDS = 3
+"""How long requests may still take when the server ends; streams of changes would go on for ever."""
+
+
+def serve_command(given: argparse.Namespace) -> int:
+    """Serve until a signal comes, then close all pipelines."""
+    access = Access()
+    if given.host not in LOCAL and access.is_open:
+        raise UsageError(
+            f"a server that others can reach at {given.host} needs a token",
+            hint="Leave out --host, to serve this machine only.",
+        )
+    with Stop() as stop, closing(_bound(given.host, given.port)) as listening:
+        server = Server(given.state)
+        try:
+            server.start()
+            with _answering(make_app(server, access), listening):
+                print(f"headwater serves at http://{_address(listening)}", flush=True)
+                _wait(stop)
+        finally:
+            stop.closing()
+            server.close()
+        stop.end()
+    return 0
+
+
+def _wait(stop: Stop) -> None:
+    """Wait for a signal, in small pieces, so that it is heard."""
+    stop.gently()
+    never = threading.Event()
+    while stop.asked is None:
+        never.wait(POLL_SECONDS)
+
+
+@contextmanager
+def _answering(app: FastAPI, listening: socket.socket) -> Iterator[None]:
+    """Requests are answered, on a thread of their own, inside the block."""
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=END_SECONDS
+    )
+    answering = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: answering.run(sockets=[listening]), name="headwater http")
+    thread.start()
+    try:
+        yield
+    finally:
+        answering.should_exit = True
+        thread.join()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except (OSError, OverflowError) as problem:
+        opened.close()
+        raise UsageError(
+            f"cannot listen at {host}:{port}",
+            detail=str(getattr(problem, "strerror", None) or problem),
+            hint="Another server may be there: give --port.",
+        ) from None
+    opened.listen(128)
+    return opened
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

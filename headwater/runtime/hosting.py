@@ -1,0 +1,64 @@
+"""Pipelines of many applications in one process, all on one Spark."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from headwater.errors import HeadwaterError
+from headwater.runtime.either_way import check_tables
+from headwater.runtime.facts import Listener
+from headwater.runtime.hidden import Hidden
+from headwater.runtime.open import open_engine, open_script, spark_jars
+from headwater.runtime.pipeline import Pipeline
+from headwater.spark.session import refuse_late_jars
+from headwater.sql.script import parse_script
+
+RESTART = "Restart the server: it starts Spark with the packages of all versions it knows."
+
+
+class Host:
+    """The Spark of a process, and the way to open a pipeline on it."""
+
+    def __init__(self, folder: Path, *, spark: SparkSession | None = None) -> None:
+        self._folder = folder
+        self._spark = spark
+        self._starting = threading.Lock()
+
+    def start(self, texts: Iterable[str], listener: Listener) -> SparkSession:
+        """Start Spark, if it does not run yet, with what the scripts among these texts need of it."""
+        with self._starting:
+            if self._spark is None:
+                jars = {jar: None for text in texts for jar in _jars(text, listener)}
+                engine = open_engine("server", self._folder / "work", listener, jars=list(jars))
+                self._spark = engine.spark
+            return self._spark
+
+    def open(self, text: str, name: str, *, file: str, state: Path, listener: Listener) -> Pipeline:
+        """The pipeline of a script, in a session of its own."""
+        script = parse_script(text, file)
+        spark = self.start([text], listener)
+        refuse_late_jars(spark_jars(script, listener), RESTART)
+        said = {"name": name, "script": text, "file": file}
+        pipeline = open_script(script, said, state=state, listener=listener, spark=spark)
+        # What Spark does for this pipeline can be told from what it does for others.
+        pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")
+        return pipeline
+
+
+def check_text(text: str, file: str) -> None:
+    """Raise what is wrong with a script, as far as that asks nobody and starts nothing."""
+    hidden = Hidden()
+    with hidden.watching():
+        check_tables(parse_script(text, file), hidden)
+
+
+def _jars(text: str, listener: Listener) -> list[Path]:
+    """What Spark needs for a script; nothing for one that cannot be read any more."""
+    try:
+        return spark_jars(parse_script(text, "script"), listener)
+    except HeadwaterError:
+        return []

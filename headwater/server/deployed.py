@@ -1,0 +1,153 @@
+"""A deployment that runs: its pipeline turns, is started again when it fails, or when it is time."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from headwater.errors import HeadwaterError, SqlError
+from headwater.runtime.facts import Listener
+from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.turning import DONE, Nobody, Turning, waited
+from headwater.server.facts import Facts
+from headwater.server.records import CANCELED, FAILED, FINISHED, INITIALIZING, RUNNING, Deployment
+from headwater.server.schedule import first_run, next_run
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""In seconds, between a failure and the next start; it doubles with each failure in a row."""
+
+Opening = Callable[[Listener], Pipeline]
+Changed = Callable[[Deployment, dict[str, Any]], Deployment]
+"""Keeps a deployment with other values in some of its fields."""
+
+
+class Deployed(Nobody):
+    """One deployment in the background, from its start until it is stopped, done, or has failed for good."""
+
+    def __init__(self, name: str, deployment: Deployment, *, opening: Opening, changed: Changed) -> None:
+        self.name = name
+        self.deployment = deployment
+        self.facts = Facts()
+        self.turning = self._new_turning(opening)
+        self._opening = opening
+        self._changed = changed
+        self._stop = threading.Event()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=f"headwater deployed {name}", daemon=True)
+
+    @property
+    def is_over(self) -> bool:
+        """True if it will not run again by itself."""
+        return self._ended.is_set()
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """The pipeline, while it runs."""
+        turning = self.turning
+        return turning.pipeline if turning.opened.is_set() and not turning.is_over else None
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the step at hand end, then close; returns at once."""
+        self._stop.set()
+        self.turning.stop()
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait for its end; False if that takes longer."""
+        return waited(self._ended, seconds)
+
+    def opened(self, pipeline: Pipeline) -> None:
+        """Its pipeline stands."""
+        self._note(status=RUNNING, problem=None)
+
+    def _work(self) -> None:
+        try:
+            self._follow()
+        finally:
+            self._ended.set()
+
+    def _follow(self) -> None:
+        failures = 0
+        at: float | None = self._begins()
+        while self._wait_until(at):
+            began = time.time()
+            self._run()
+            if self._stop.is_set():
+                break
+            if self.turning.state == DONE:
+                failures = 0
+                at = self._finished(began)
+            else:
+                failures = 1 if time.time() - began > LONGEST_PAUSE else failures + 1
+                at = self._failed(began, failures)
+            if at is None:
+                return
+        self._note(status=CANCELED, next_run_at=None, ended_at=time.time())
+
+    def _begins(self) -> float:
+        """The first time, or where the schedule stood when the server ended."""
+        if self.deployment.mode != "schedule":
+            return time.time()
+        return self.deployment.next_run_at or first_run(self.deployment, time.time())
+
+    def _run(self) -> None:
+        """One run of the pipeline, from opening to its end."""
+        self.turning = self._new_turning(self._opening)
+        self._note(
+            status=INITIALIZING, runs=self.deployment.runs + 1, started_at=time.time(), next_run_at=None
+        )
+        self.turning.start()
+        if self._stop.is_set():
+            self.turning.stop()
+        self.turning.join()
+
+    def _new_turning(self, opening: Opening) -> Turning:
+        once = self.deployment.mode != "continuous"
+        return Turning(self.name, lambda: opening(self.facts), once=once, watch=self)
+
+    def _finished(self, began: float) -> float | None:
+        if self.deployment.mode != "schedule":
+            self._note(status=FINISHED, is_wanted=False, ended_at=time.time())
+            return None
+        at = next_run(self.deployment, began)
+        self._note(status=FINISHED, next_run_at=at, ended_at=time.time())
+        return at
+
+    def _failed(self, began: float, failures: int) -> float | None:
+        """When it is tried again; None if that would not help, or is not wanted."""
+        problem = self.turning.problem or HeadwaterError("the pipeline ended without a reason")
+        self.facts.error(problem)
+        may_help = self.deployment.restart_enabled and not isinstance(problem, SqlError)
+        at = None
+        if may_help:
+            at = time.time() + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1))
+        elif self.deployment.mode == "schedule":
+            at = next_run(self.deployment, began)
+        if may_help:
+            self.facts.counts["restarts"] += 1
+        self._note(
+            status=FAILED,
+            problem=problem.to_json(),
+            is_wanted=at is not None,
+            next_run_at=at,
+            ended_at=time.time(),
+            restarts=self.deployment.restarts + int(may_help),
+        )
+        return at
+
+    def _wait_until(self, at: float | None) -> bool:
+        """Wait until a moment; False if it is stopped before."""
+        if at is not None and at > time.time() and self.deployment.next_run_at != at:
+            self._note(next_run_at=at)
+        return not self._stop.wait(max(0.0, (at or 0.0) - time.time()))
+
+    def _note(self, **fields: Any) -> None:
+        known = {field.name for field in dataclasses.fields(Deployment)}
+        assert fields.keys() <= known
+        self.deployment = self._changed(self.deployment, fields)

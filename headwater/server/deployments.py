@@ -1,0 +1,85 @@
+"""Deployments: a version is told to run, to stop, to go on."""
+
+from __future__ import annotations
+
+from headwater.server.records import Application, Deployment, Version
+from headwater.server.refusals import Conflict, missing
+from headwater.server.schedule import check_schedule
+from headwater.server.server import Server
+
+END_SECONDS = 120.0
+"""How long a deployment that is stopped may take for its step at hand."""
+
+
+def deploy(server: Server, application: Application, wanted: Deployment, *, who: str) -> Deployment:
+    """Let a version run, in the place of the one that runs now."""
+    check_schedule(wanted)
+    with server.changing:
+        _end_former(server, application)
+        deployment = server.store.add(wanted)
+        server.run(deployment)
+    server.did(who, "version deployed", application, detail=_told(server, deployment))
+    return deployment
+
+
+def stop(server: Server, application: Application, deployment: Deployment, *, who: str) -> Deployment:
+    """End what runs; its State stays, and frees its cores and memory."""
+    with server.changing:
+        _end(server, application, deployment)
+    server.did(who, "deployment stopped", application, detail=_told(server, deployment))
+    return find_deployment(server, application, deployment.id)
+
+
+def resume(server: Server, application: Application, deployment: Deployment, *, who: str) -> Deployment:
+    """Let a deployment that was stopped, or has failed, go on where it ended."""
+    with server.changing:
+        running = server.deployed(application)
+        if running is not None and not running.is_over:
+            raise Conflict(
+                f"a deployment of '{application.name}' is {running.deployment.status} already",
+                hint="Stop it first.",
+            )
+        latest = server.store.all(Deployment, application_id=application.id)[-1]
+        if latest.id != deployment.id:
+            raise Conflict(
+                "another version was deployed since",
+                hint="Resume the latest deployment, or deploy the version of this one again.",
+            )
+        server.run(server.store.change(deployment, is_wanted=True, next_run_at=None))
+    server.did(who, "deployment resumed", application, detail=_told(server, deployment))
+    return find_deployment(server, application, deployment.id)
+
+
+def find_deployment(server: Server, application: Application, id: str) -> Deployment:
+    """A deployment by its id; `latest` is the last one."""
+    known = server.store.all(Deployment, application_id=application.id)
+    found = known[-1:] if id == "latest" else [one for one in known if one.id == id]
+    if not found:
+        raise missing(f"deployment of '{application.name}'", id, [one.id for one in known[-3:]])
+    return found[0]
+
+
+def _end_former(server: Server, application: Application) -> None:
+    for former in server.store.all(Deployment, application_id=application.id, is_wanted=True):
+        _end(server, application, former)
+
+
+def _end(server: Server, application: Application, deployment: Deployment) -> None:
+    """Stop a deployment and wait for its end."""
+    deployed = server.deployed(application)
+    if deployed is None or deployed.deployment.id != deployment.id or deployed.is_over:
+        server.store.change(find_deployment(server, application, deployment.id), is_wanted=False)
+        return
+    deployed.stop()
+    if not deployed.join(END_SECONDS):
+        raise Conflict(
+            f"the deployment of '{application.name}' has not ended within {END_SECONDS:g} s",
+            hint="Its step takes long, or its database is away. It ends when that is over; ask again.",
+        )
+    ended = find_deployment(server, application, deployment.id)
+    server.store.change(ended, is_wanted=False)
+
+
+def _told(server: Server, deployment: Deployment) -> str:
+    version = server.store.all(Version, id=deployment.version_id)[0]
+    return f"version {version.version}, deployment {deployment.id}"

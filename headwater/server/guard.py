@@ -1,0 +1,90 @@
+"""What stands before every request: is it small enough, does it come from here, and who sent it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwater.errors import HeadwaterError
+from headwater.server.access import LOCAL, OPEN, READING, Access, Forbidden
+from headwater.server.problems import problem_answer
+from headwater.server.refusals import TooLarge
+
+LARGEST_REQUEST = 4 * 1024 * 1024
+"""In bytes."""
+
+
+class Guard:
+    """Lets a request pass, or answers it."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            _check_size(headers)
+            if self._access.is_open:
+                _check_origin(headers, scope["method"])
+            scope.setdefault("state", {})["who"] = self._who(scope, headers)
+        except HeadwaterError as problem:
+            await problem_answer(problem)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, _measured(receive), send)
+        except TooLarge as problem:
+            await problem_answer(problem)(scope, receive, send)
+
+    def _who(self, scope: Scope, headers: Headers) -> str:
+        if scope["path"] in OPEN:
+            return "anyone"
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        return self._access.who(token.strip() if kind.lower() == "bearer" else None, scope["method"])
+
+
+def _check_size(headers: Headers) -> None:
+    said = headers.get("content-length", "0")
+    if not said.isdecimal() or int(said) > LARGEST_REQUEST:
+        raise _too_large()
+
+
+def _check_origin(headers: Headers, method: str) -> None:
+    """Where no token is asked for, pages of other sites must not reach us through the browser of who looks at them."""
+    host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    if host not in LOCAL:
+        raise Forbidden(
+            f"this server is not '{host[:100]}'", hint="Without a token it answers only as localhost."
+        )
+    origin = headers.get("origin")
+    if origin is not None and method not in READING and urlsplit(origin).hostname not in LOCAL:
+        raise Forbidden(
+            "requests from pages of other sites are refused", hint="Start the server with a token."
+        )
+
+
+def _measured(receive: Receive) -> Receive:
+    """The request, as long as it stays small."""
+    total = 0
+
+    async def measured() -> Message:
+        nonlocal total
+        message = await receive()
+        total += len(message.get("body", b""))
+        if total > LARGEST_REQUEST:
+            raise _too_large()
+        return message
+
+    return measured
+
+
+def _too_large() -> TooLarge:
+    return TooLarge(
+        "the request is too large", detail=f"It has more than {LARGEST_REQUEST // 1024 // 1024} MB."
+    )

@@ -1,0 +1,62 @@
+"""What happens in the server, as lines of JSON: all of it in one file, and that of each application in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LARGEST = 10 * 1024 * 1024
+"""How large a file grows before it is laid aside, in the place of the one that was laid aside before."""
+
+
+class Journal:
+    """Writes lines; any thread may call."""
+
+    def __init__(self, folder: Path, mask: Callable[[str], str] = lambda text: text) -> None:
+        self._folder = folder
+        self._mask = mask
+        self._lock = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def note(self, event: str, *, application: str = "", id: str = "", **fields: Any) -> None:
+        """Write what happened; `id` is that of the application it happened to."""
+        said = {"at": _moment(), "event": event} | ({"application": application} if application else {})
+        line = self._mask(json.dumps(said | fields, ensure_ascii=False, default=str))
+        with self._lock:
+            for name in ("server", id):
+                if name:
+                    self._write(self._file(name), line)
+
+    def lines(self, id: str, limit: int) -> list[dict[str, Any]]:
+        """The last things that happened to an application, the latest last."""
+        file = self._file(id)
+        with self._lock:
+            found: list[str] = []
+            for path in (_aside(file), file):
+                found += path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [json.loads(line) for line in found[-limit:]]
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.jsonl"
+
+    def _write(self, file: Path, line: str) -> None:
+        if file.exists() and file.stat().st_size > LARGEST:
+            file.replace(_aside(file))
+        # Made so that only its owner reads it, whatever the umask says.
+        opened = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        with os.fdopen(opened, "a", encoding="utf-8") as out:
+            out.write(line + "\n")
+
+
+def _aside(file: Path) -> Path:
+    return file.with_suffix(".1.jsonl")
+
+
+def _moment() -> str:
+    now = time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"

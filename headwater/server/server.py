@@ -1,0 +1,145 @@
+"""The server: what it knows, and the deployments that run in it, all on one Spark."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from headwater.errors import HeadwaterError, StateError
+from headwater.runtime.facts import Listener, Silent
+from headwater.runtime.hosting import Host
+from headwater.runtime.pipeline import Pipeline
+from headwater.server.deployed import Deployed
+from headwater.server.journal import Journal
+from headwater.server.records import Application, Deed, Deployment, Version
+from headwater.server.scripts import script_of
+from headwater.server.store import Store
+
+__all__ = ["Deployed", "Server"]
+
+
+class Server:
+    """One process, many pipelines. Any thread may call; what changes deployments is done one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+        self._closing = ExitStack()
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock_folder()
+        self.store = Store(self.folder)
+        self._closing.callback(self.store.close)
+        self.journal = Journal(self.folder / "logs", self.mask)
+        self.host = Host(self.folder)
+        self.changing = threading.RLock()
+        """Held by who changes which deployments run."""
+        self._deployed: dict[str, Deployed] = {}
+
+    def start(self) -> None:
+        """Start Spark, and again all that ran when the server ended; returns at once."""
+        self.journal.note("server started")
+        threading.Thread(target=self._start_spark, name="headwater spark", daemon=True).start()
+        for deployment in self.store.all(Deployment, is_wanted=True):
+            self.run(deployment)
+
+    def close(self) -> None:
+        """Let all pipelines end their step and close them; what ran now is started again by the next start."""
+        with self.changing:
+            for deployed in self._deployed.values():
+                deployed.stop()
+            for deployed in self._deployed.values():
+                deployed.join()
+            self._deployed.clear()
+        self.journal.note("server stopped")
+        self._closing.close()
+
+    def running(self) -> Mapping[str, Deployed]:
+        """Those whose pipeline stands now, by the name of the application."""
+        found = {one.name: one for one in tuple(self._deployed.values()) if one.pipeline is not None}
+        return dict(sorted(found.items()))
+
+    def deployed(self, application: Application) -> Deployed | None:
+        """What runs of an application, or ran last since the server began."""
+        return self._deployed.get(application.id)
+
+    def all_deployed(self) -> list[Deployed]:
+        """What runs, or ran last, of each application."""
+        return sorted(self._deployed.values(), key=lambda one: one.name)
+
+    def run(self, deployment: Deployment) -> Deployed:
+        """Let a deployment run; the one that ran before of its application is over."""
+        application = self.store.all(Application, id=deployment.application_id)[0]
+        version = self.store.all(Version, id=deployment.version_id)[0]
+
+        def opening(listener: Listener) -> Pipeline:
+            return self.open(application, version, listener)
+
+        deployed = Deployed(application.name, deployment, opening=opening, changed=self._changed)
+        former = self._deployed.get(application.id)
+        if former is not None:
+            deployed.facts.take_sums(former.facts)
+        self._deployed[application.id] = deployed
+        deployed.start()
+        return deployed
+
+    def open(self, application: Application, version: Version, listener: Listener) -> Pipeline:
+        """The pipeline of a version, on the State of its application."""
+        text, file = self.script(version), f"{application.name}-{version.version}.sql"
+        state = self.state_of(application)
+        return self.host.open(text, application.name, file=file, state=state, listener=listener)
+
+    def script(self, version: Version) -> str:
+        """The SQL text of a version."""
+        return script_of(version.body)
+
+    def state_of(self, application: Application) -> Path:
+        """The folder in which the State of an application is kept, from version to version."""
+        return self.folder / "applications" / application.name
+
+    def did(self, who: str, action: str, application: Application | None = None, *, detail: str = "") -> None:
+        """Write down who did what."""
+        name, id = (application.name, application.id) if application else ("", "")
+        self.store.add(Deed(who, action, name, detail))
+        self.journal.note(action, application=name, id=id, who=who, detail=detail)
+
+    def mask(self, text: str) -> str:
+        """A text without the secrets of integrations, wherever they may have come from."""
+        return text
+
+    def _changed(self, deployment: Deployment, fields: dict[str, Any]) -> Deployment:
+        changed = dataclasses.replace(deployment, **fields)
+        self.store.add(changed)
+        if changed.status != deployment.status or "problem" in fields:
+            self._note_status(changed)
+        return changed
+
+    def _note_status(self, deployment: Deployment) -> None:
+        application = self.store.all(Application, id=deployment.application_id)[0]
+        self.journal.note(
+            "deployment is " + deployment.status,
+            application=application.name,
+            id=application.id,
+            deployment=deployment.id,
+            problem=deployment.problem,
+        )
+
+    def _start_spark(self) -> None:
+        texts = [self.script(version) for version in self.store.all(Version)]
+        try:
+            self.host.start(texts, Silent())
+        except HeadwaterError as problem:
+            self.journal.note("Spark does not start", problem=problem.to_json())
+
+    def _lock_folder(self) -> None:
+        file = self._closing.enter_context((self.folder / "lock").open("w"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StateError(
+                f'another server works in "{self.folder}"',
+                hint="Stop it, or give this one another --state folder.",
+            ) from None

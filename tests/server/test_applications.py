@@ -1,0 +1,103 @@
+"""Applications and versions over HTTP.
+
+Oracle: the bodies as they were sent, and the words of the errors. Nothing here starts Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from headwater.server.access import Access
+from headwater.server.http import make_app
+from headwater.server.server import Server
+
+SCRIPT = (
+    "CREATE TABLE orders (id INT, total INT) WITH ('connector' = 'values');"
+    " CREATE VIEW totals AS SELECT SUM(total) AS total FROM orders;"
+)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[httpx.Client]:
+    server = Server(tmp_path / "server")
+    with TestClient(make_app(server, Access()), base_url="http://localhost") as client:
+        yield client
+    server.close()
+
+
+def test_an_application_has_versions_that_are_counted(client: httpx.Client) -> None:
+    made = client.post("/applications", json={"name": "shop"})
+    assert made.status_code == 201
+    first = client.post("/applications/shop/versions", json={"statement": SCRIPT}).json()
+    second = client.post(
+        f"/applications/{made.json()['id']}/versions",
+        content=SCRIPT + " -- again",
+        headers={"Content-Type": "application/sql"},
+    ).json()
+    shown = client.get("/applications/shop").json()
+    assert [(one["id"], one["version"]) for one in shown["application_versions"]] == [
+        (first["id"], 1),
+        (second["id"], 2),
+    ]
+    assert second["statement"] == SCRIPT + " -- again"
+    assert [one["name"] for one in client.get("/applications").json()["applications"]] == ["shop"]
+
+
+def test_a_version_may_come_in_parts(client: httpx.Client) -> None:
+    client.post("/applications", json={"name": "shop"})
+    body = {
+        "sources": [{"create_table": "CREATE TABLE a (id INT) WITH ('connector' = 'values')"}],
+        "sinks": [{"create_table": "CREATE TABLE b (id INT) WITH ('connector' = 'print')"}],
+        "statement": "INSERT INTO b SELECT id FROM a",
+    }
+    made = client.post("/applications/shop/versions", json=body)
+    assert made.status_code == 201
+    assert made.json()["sources"][0]["create_table"] == body["sources"][0]["create_table"]  # type: ignore[index]
+
+
+def test_wrong_sql_is_refused_with_its_place(client: httpx.Client) -> None:
+    client.post("/applications", json={"name": "shop"})
+    answer = client.post("/applications/shop/versions", json={"statement": "SELEKT 1"})
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert (error["place"]["line"], error["place"]["column"]) == (1, 1)
+    assert set(error) == {"message", "detail", "hint", "place"}
+    assert client.get("/applications/shop").json()["application_versions"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "message"),
+    [
+        ("GET", "/applications/shoop", None, 404, "there is no application 'shoop'"),
+        ("POST", "/applications", {"name": "shop"}, 409, "there is an application 'shop' already"),
+        ("POST", "/applications", {"name": "../x"}, 400, "'../x' cannot be the name of an application"),
+        ("POST", "/applications", {}, 422, "the request is not understood"),
+        ("GET", "/nowhere", None, 404, "there is no such page"),
+        ("PUT", "/applications", None, 405, "this page does not take that method"),
+        (
+            "POST",
+            "/applications/shop/deployments",
+            {"version_id": "1"},
+            404,
+            "there is no version of 'shop' '1'",
+        ),
+    ],
+)
+def test_every_refusal_has_one_form(
+    client: httpx.Client, method: str, path: str, body: object, status: int, message: str
+) -> None:
+    client.post("/applications", json={"name": "shop"})
+    answer = client.request(method, path, json=body)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (status, message)
+
+
+def test_the_description_needs_nothing_from_elsewhere(client: httpx.Client) -> None:
+    page = client.get("/docs").text
+    assert "/applications/{application}/deployments" in page
+    assert "//" not in page.replace("//-->", "")
+    assert client.get("/openapi.json").json()["openapi"].startswith("3.")
