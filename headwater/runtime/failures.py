@@ -29,7 +29,7 @@ def told(relation: str, folder: Path) -> Iterator[None]:
         raise _of_function(relation, str(problem)) from problem
     except PySparkException as problem:
         is_lost = (problem.getCondition() or "").startswith(("PATH_NOT_FOUND", "FAILED_READ_FILE"))
-        raise (_of_state if is_lost else _of_value)(relation, _said(problem)) from problem
+        raise (_of_state if is_lost else _of_value)(relation, said_by(problem)) from problem
     except Py4JJavaError as problem:
         raise _of_spark(relation, _last_cause(str(problem))) from problem
     except BrokenPipeError:
@@ -51,7 +51,7 @@ def told(relation: str, folder: Path) -> Iterator[None]:
         ) from problem
 
 
-def _said(problem: PySparkException) -> str:
+def said_by(problem: PySparkException) -> str:
     """What Spark says, without its codes."""
     said = str(problem).split(" SQLSTATE")[0].splitlines()[0]
     return _SWITCH.sub("", _CODE.sub("", said))

@@ -15,6 +15,7 @@ from headwater.schema import Column, Schema
 from headwater.settings import Settings
 from headwater.sinks.base import SinkTable, SinkType
 from headwater.sources.base import SourceTable, SourceType
+from headwater.sources.history import HISTORY
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,16 @@ class Program:
     def queries(self) -> tuple[str, ...]:
         """The live SELECTs in order."""
         return tuple(r.name for r in self.results.values() if r.kind == "query")
+
+    @property
+    def readable(self) -> dict[str, tuple[Literal["table", "view"], Schema]]:
+        """The tables and views that a reader may ask for by name, histories left out."""
+        tables = {name: node for name, node in self.tables.items() if node.type is not HISTORY}
+        views = [result.name for result in self.results.values() if result.kind == "view"]
+        return {
+            **{name: ("table", node.schema) for name, node in tables.items()},
+            **{name: ("view", self.views[name].schema) for name in views},
+        }
 
 
 def fingerprints(program: Program) -> dict[str, str]:
