@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -50,6 +50,8 @@ class Limits:
     rows: int = 1_000_000
     bytes: int = 256 << 20
     seconds: float = 60.0
+    given_up: threading.Event = field(default_factory=threading.Event, compare=False)
+    """Set by whoever wants the answer no more."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Readings:
     def found(self, query: exp.Query, states: Mapping[str, State], *, limits: Limits) -> Iterator[Found]:
         """What a query over States, by the names it calls them, gives; its rows are there inside the block."""
         with tempfile.TemporaryDirectory(prefix="headwater-read-") as folder:
-            with _told(), _within(self._spark, limits.seconds):
+            with _told(), _within(self._spark, limits):
                 try:
                     for name, state in states.items():
                         frame = bag_of(self._spark, name, state, {n: n for n in state.schema.names})
@@ -150,9 +152,9 @@ def _schema(frame: DataFrame) -> Schema:
 def _writable(frame: DataFrame) -> DataFrame:
     """The rows under names of their own, NULLs without a type as texts: Parquet has neither."""
     named = frame.toDF(*[f"c{number}" for number in range(len(frame.columns))])
-    for field in named.schema.fields:
-        if type_text(field.dataType) == "void":
-            named = named.withColumn(field.name, named[field.name].cast("string"))
+    for one in named.schema.fields:
+        if type_text(one.dataType) == "void":
+            named = named.withColumn(one.name, named[one.name].cast("string"))
     return named
 
 
@@ -173,16 +175,16 @@ def _too_much(what: str) -> HeadwaterError:
 
 
 @contextmanager
-def _within(spark: SparkSession, seconds: float) -> Iterator[None]:
-    """What Spark does inside the block, in this thread, is cancelled after so many seconds."""
+def _within(spark: SparkSession, limits: Limits) -> Iterator[None]:
+    """What Spark does inside the block, in this thread, is cancelled when it takes too long or nobody wants it."""
     context, group = spark.sparkContext, f"headwater reader {next(_NUMBERS)}"
     done, late = threading.Event(), threading.Event()
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + limits.seconds
 
     def watch() -> None:
         # Again and again: one that is cancelled between two of its jobs would begin the next.
         while not done.wait(POLL_SECONDS):
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or limits.given_up.is_set():
                 late.set()
                 context.cancelJobGroup(group)
 
@@ -192,9 +194,11 @@ def _within(spark: SparkSession, seconds: float) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as problem:
+        if limits.given_up.is_set():
+            raise SqlError("the query was given up") from problem
         if late.is_set():
             raise SqlError(
-                f"the query took longer than {seconds:g} s and was stopped",
+                f"the query took longer than {limits.seconds:g} s and was stopped",
                 hint="Ask for less, or let a view compute it: CREATE VIEW keeps the answer ready.",
             ) from problem
         raise

@@ -1,0 +1,169 @@
+"""A query in Postgres' SQL becomes one in Spark's that means the same.
+
+Where the two compute differently without saying so, the types decide: whole numbers divide to whole numbers, and a
+fraction that becomes a whole number is rounded. What cannot be told is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects import Postgres
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.annotate_types import TypeAnnotator, annotate_types
+from sqlglot.optimizer.qualify import qualify
+
+from headwater.server.postgres.messages import Refusal
+from headwater.server.postgres.reading import Relation
+from headwater.server.postgres.statements import Query
+
+_Type = exp.DType
+_FRACTIONS = exp.DataType.FLOAT_TYPES | {_Type.DECIMAL, _Type.BIGDECIMAL, _Type.UDECIMAL}
+
+
+def to_spark(query: Query, given: Sequence[exp.Expression]) -> exp.Query:
+    """The query for Spark, with what its parameters are."""
+    tree = query.tree.transform(lambda node: _filled(node, given)).transform(_epoch).transform(_any)
+    if tree.find(exp.Div, exp.Cast, exp.AtTimeZone) is not None:
+        tree = _typed(tree, query.relations)
+    for rule in _RULES:
+        tree = tree.transform(rule)
+    try:
+        text = tree.sql("spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
+        found = sqlglot.parse_one(text, read="spark")
+    except SqlglotError as problem:
+        raise _not_understood(str(problem)) from None
+    assert isinstance(found, exp.Query)
+    return found
+
+
+def _filled(node: exp.Expression, given: Sequence[exp.Expression]) -> exp.Expression:
+    if not isinstance(node, exp.Parameter):
+        return node
+    number = int(node.name) if node.name.isdigit() else 0
+    if not 1 <= number <= len(given):
+        raise Refusal("42P02", f"there is no parameter ${node.name}")
+    return exp.paren(given[number - 1].copy())
+
+
+def _typed(tree: exp.Expression, relations: Sequence[Relation]) -> exp.Expression:
+    """The query with the type of each expression, as far as that is known."""
+    schema: dict[str, object] = {}
+    for relation in relations:
+        columns = {c.name: exp.DataType.build(c.type, dialect="spark") for c in relation.schema}
+        tables = schema.setdefault(relation.pipeline, {})
+        assert isinstance(tables, dict)
+        tables[relation.name] = columns
+    try:
+        qualified = qualify(tree, schema=schema, dialect="postgres", validate_qualify_columns=False)
+        return annotate_types(qualified, schema=schema, dialect="postgres", expression_metadata=_METADATA)
+    except SqlglotError as problem:
+        raise _not_understood(str(problem)) from None
+
+
+def _sum_type(annotator: TypeAnnotator, node: exp.Sum) -> exp.Sum:
+    """Sums of small whole numbers are whole; those of large ones are exact numbers of any length."""
+    annotator._annotate_by_args(node, "this")
+    kind = node.type.this if node.type is not None else _Type.UNKNOWN
+    if kind in exp.DataType.INTEGER_TYPES:
+        node.type = _Type.DECIMAL if kind is _Type.BIGINT else _Type.BIGINT
+    return node
+
+
+def _literal_type(annotator: TypeAnnotator, node: exp.Literal) -> exp.Literal:
+    node.type = _Type.VARCHAR if node.is_string else _Type.INT if node.is_int else _Type.DECIMAL
+    return node
+
+
+_METADATA = {
+    **Postgres.EXPRESSION_METADATA,
+    exp.Sum: {"annotator": _sum_type},
+    exp.Literal: {"annotator": _literal_type},
+    exp.Extract: {"returns": _Type.DECIMAL},
+}
+"""Where Postgres has other types than are told of it."""
+
+
+def _division(node: exp.Expression) -> exp.Expression:
+    """7 / 2 is 3; of fractions it is a fraction."""
+    if not isinstance(node, exp.Div) or not node.args.get("typed"):
+        return node
+    kinds = [_kind(side) for side in (node.left, node.right)]
+    if any(kind in _FRACTIONS for kind in kinds):
+        return node
+    if all(kind in exp.DataType.INTEGER_TYPES for kind in kinds):
+        return exp.IntDiv(this=node.this, expression=node.expression)
+    raise _unknown(node)
+
+
+def _rounding(node: exp.Expression) -> exp.Expression:
+    """2.7 as a whole number is 3, a half goes to the even one if it is floating and away from zero if it is exact."""
+    if not isinstance(node, exp.Cast) or node.to.this not in exp.DataType.INTEGER_TYPES:
+        return node
+    kind = _kind(node.this)
+    if kind in exp.DataType.FLOAT_TYPES:
+        node.set("this", exp.Anonymous(this="RINT", expressions=[node.this]))
+    elif kind in _FRACTIONS:
+        node.set("this", exp.Round(this=node.this))
+    elif kind is _Type.UNKNOWN:
+        raise _unknown(node)
+    return node
+
+
+def _epoch(node: exp.Expression) -> exp.Expression:
+    """Seconds since 1970."""
+    if not isinstance(node, exp.Extract) or node.name.upper() != "EPOCH":
+        return node
+    moment = exp.cast(node.expression, "TIMESTAMPTZ", dialect="postgres")
+    micros = exp.Anonymous(this="UNIX_MICROS", expressions=[moment])
+    seconds = exp.Mul(this=exp.cast(micros, "DECIMAL(20, 0)"), expression=exp.Literal.number("0.000001"))
+    return exp.paren(seconds)
+
+
+def _any(node: exp.Expression) -> exp.Expression:
+    """One of an array's elements."""
+    if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+        array = node.expression.this.unnest()
+        if isinstance(array, exp.Query):
+            return exp.In(this=node.this, query=exp.Subquery(this=array))
+        return exp.Anonymous(this="ARRAY_CONTAINS", expressions=[array, node.this])
+    return node
+
+
+def _zone(node: exp.Expression) -> exp.Expression:
+    """The clock on a wall somewhere for a moment, or the moment for such a clock."""
+    if not isinstance(node, exp.AtTimeZone):
+        return node
+    kind = _kind(node.this)
+    if kind in (_Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ):
+        called = "FROM_UTC_TIMESTAMP"
+    elif kind in (_Type.TIMESTAMP, _Type.TIMESTAMPNTZ, _Type.DATE):
+        called = "TO_UTC_TIMESTAMP"
+    else:
+        raise _unknown(node)
+    return exp.Anonymous(this=called, expressions=[node.this, node.args["zone"]])
+
+
+_RULES: tuple[Callable[[exp.Expression], exp.Expression], ...] = (_division, _rounding, _zone)
+
+
+def _kind(node: exp.Expr) -> exp.DType:
+    inner = node.unnest()
+    kind = inner.type.this if inner.type is not None else _Type.UNKNOWN
+    assert isinstance(kind, _Type)
+    return kind
+
+
+def _unknown(node: exp.Expression) -> Refusal:
+    return Refusal(
+        "0A000",
+        "the types in this query cannot be told",
+        detail=f"What {node.sql('postgres')} means depends on them.",
+        hint="Cast each side: CAST(x AS double precision).",
+    )
+
+
+def _not_understood(why: str) -> Refusal:
+    return Refusal("0A000", "this query is not understood here", detail=why, hint="Write it in plainer SQL.")
