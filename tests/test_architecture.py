@@ -45,7 +45,7 @@ ARROWS = {
     "services": "",
     "demo": "services runtime connect kafka",
     "cli": "runtime server demo services changes log sources.base connect kafka formats sql.interpolate",
-    "server": "runtime changes log sources.base services sql.script sql.statements sql.secrets",
+    "server": "runtime changes log formats sources.base services sql.script sql.statements sql.secrets",
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
     "api": "runtime changes sql spark_source.source",

@@ -46,6 +46,7 @@ class Host:
         pipeline = open_script(script, said, state=state, listener=listener, spark=spark)
         # What Spark does for this pipeline can be told from what it does for others.
         pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")
+        pipeline.keep_feed()
         return pipeline
 
 

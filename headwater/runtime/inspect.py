@@ -34,6 +34,7 @@ OURS = (
     "log",
     "work",
     "compaction",
+    "feed",
     "spark.log",
     "lock",
     "progress.db-wal",

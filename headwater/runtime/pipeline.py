@@ -26,6 +26,7 @@ from headwater.runtime.decode import Decoder
 from headwater.runtime.ends import Ends, committed_at
 from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.failures import told
+from headwater.runtime.feed import FOLDER, Feed, changes_of_views
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.intake import Intake
 from headwater.runtime.outgoing import outgoing
@@ -65,6 +66,8 @@ class Pipeline:
     closing: ExitStack
     hidden: Hidden = field(default_factory=Hidden)
     costs: CostModel = field(default_factory=CostModel)
+    feed: Feed | None = None
+    """The changes of the views in recent batches, if somebody may want to follow them from outside."""
     stops: Stops = field(init=False)
     """What is lost of tables, and what stopped for it."""
     _plans: PlanCache = field(default_factory=PlanCache)
@@ -104,6 +107,11 @@ class Pipeline:
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """What is true at the last batch that is done, for a reader in any thread; its files stay inside the block."""
         return self._snapshots.held()
+
+    def keep_feed(self) -> Feed:
+        """From now on keep the changes of the views for whoever follows them; to be called before the next step."""
+        self.feed = self.feed or Feed(self.folder / FOLDER, self.progress.batch_id)
+        return self.feed
 
     @property
     def stopped(self) -> Mapping[str, HeadwaterError]:
@@ -199,11 +207,13 @@ class Pipeline:
             self._compute(step, fill, committed_at(deliveries))
         with clock.stop("sinks"):
             self._write(step, cut, is_letting_go=filled is None)
+        if self.feed is not None:
+            self.feed.write(batch_id, cut, *changes_of_views(step, fill, self.replaced))
         step.texts |= {COSTS: self.costs.to_text(), LOST: self.stops.text()}
         with clock.stop("progress"):
             self._commit(step, cut, self.pending - fill)
         self.pending -= fill
-        self._snapshots.publish(self._snapshot())
+        self._publish(batch_id)
         self.ends.commit(cut)
         self.stops.tell(self.listener)
         shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
@@ -261,6 +271,12 @@ class Pipeline:
         unnamed = set(done.before) ^ set(done.after) if state is None else set(done.before) - set(done.after)
         for run in unnamed - {*self.states[done.relation].runs, *self.progress.runs(done.relation)}:
             held.remove(run.path)
+
+    def _publish(self, batch_id: int) -> None:
+        """From now on whoever reads or follows knows of a batch."""
+        self._snapshots.publish(self._snapshot())
+        if self.feed is not None:
+            self.feed.publish(batch_id)
 
     def _snapshot(self) -> Snapshot:
         """What readers may see now."""

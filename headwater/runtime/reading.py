@@ -33,12 +33,15 @@ from headwater.spark.session import borrowed_session
 from headwater.spark.text import to_text
 from headwater.spark.types import type_text
 from headwater.tables.small_runs import is_small
-from headwater.tables.state import State
+from headwater.tables.state import State, row_count
 
 BATCH_ROWS = 10_000
 """So many rows of an answer are in memory at the same time."""
 
 POLL_SECONDS = 0.2
+
+_LARGE_PAGES = {"spark.sql.execution.topKSortFallbackThreshold": "10000"}
+"""The first so many rows in order are found in memory; more of them are sorted on disk."""
 
 _NUMBERS = itertools.count(1)
 
@@ -61,6 +64,11 @@ class Found:
     schema: Schema
     limits: Limits
     rows: pa.Table | tuple[Path, ...]
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.rows.num_rows if isinstance(self.rows, pa.Table) else sum(map(row_count, self.rows))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows in pieces of bounded size; more of them than the limits let pass are an error."""
@@ -92,7 +100,7 @@ class Readings:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._spark = borrowed_session(pipeline.engine.spark)
-        for name, value in (IN_FILES | MANY).items():
+        for name, value in (IN_FILES | MANY | _LARGE_PAGES).items():
             self._spark.conf.set(name, value)
         self._generates_code = True
 

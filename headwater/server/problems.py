@@ -17,7 +17,9 @@ from headwater.errors import (
     StateError,
     UsageError,
 )
+from headwater.runtime.feed import Gone
 from headwater.server.access import Forbidden, Unknown
+from headwater.server.reader import NotReady
 from headwater.server.refusals import Conflict, Missing, TooLarge
 
 STATUSES: tuple[tuple[type[HeadwaterError], int], ...] = (
@@ -25,6 +27,7 @@ STATUSES: tuple[tuple[type[HeadwaterError], int], ...] = (
     (Forbidden, 403),
     (Missing, 404),
     (Conflict, 409),
+    (Gone, 410),
     (TooLarge, 413),
     (SqlError, 400),
     (UsageError, 400),
@@ -33,6 +36,7 @@ STATUSES: tuple[tuple[type[HeadwaterError], int], ...] = (
     (SinkError, 502),
     (ConnectError, 502),
     (ServiceError, 503),
+    (NotReady, 503),
 )
 
 

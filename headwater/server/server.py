@@ -16,6 +16,7 @@ from headwater.runtime.hosting import Host
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
 from headwater.server.journal import Journal
+from headwater.server.reader import Reader
 from headwater.server.records import Application, Deed, Deployment, Version
 from headwater.server.scripts import script_of
 from headwater.server.store import Store
@@ -35,6 +36,7 @@ class Server:
         self._closing.callback(self.store.close)
         self.journal = Journal(self.folder / "logs", self.mask)
         self.host = Host(self.folder)
+        self.reader = Reader(self)
         self.changing = threading.RLock()
         """Held by who changes which deployments run."""
         self._deployed: dict[str, Deployed] = {}

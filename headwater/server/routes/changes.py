@@ -1,0 +1,85 @@
+"""/views/{name}/changes: a view as it changes, as server-sent events."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from headwater.runtime.reading import Limits
+from headwater.server.asked_rows import all_of
+from headwater.server.follow import Follower
+from headwater.server.reader import Held, Relation
+from headwater.server.refusals import Conflict
+from headwater.server.routes.views import READ_SECONDS
+from headwater.server.server import Server
+from headwater.server.view_names import find_relation
+
+MOST_ROWS = 100_000_000
+"""A view with more rows than this cannot be begun with."""
+
+
+def router(server: Server) -> APIRouter:
+    """The page of changes."""
+    made = APIRouter(prefix="/views", tags=["views"])
+
+    # Not in a thread, as all others: one who listens for hours would keep it from those who ask for a moment.
+    @made.get(
+        "/{name}/changes",
+        response_class=StreamingResponse,
+        responses={
+            200: {"description": "Events, until the pipeline ends.", "content": {"text/event-stream": {}}}
+        },
+    )
+    async def changes(
+        name: str,
+        after: Annotated[
+            str | None, Query(max_length=2000, description="a cut; what came after it is told")
+        ] = None,
+        last_event_id: Annotated[
+            str | None, Header(max_length=2000, description="as after; it goes first")
+        ] = None,
+    ) -> StreamingResponse:
+        """The rows of a view, and then what each batch changes; with `after`, only what came after that cut."""
+        follower = await run_in_threadpool(begin, server, name, last_event_id or after)
+        return StreamingResponse(
+            follower.events(),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+        )
+
+    return made
+
+
+def begin(server: Server, name: str, after: str | None) -> Follower:
+    """Someone who follows a view from now on, or from a cut on."""
+    with ExitStack() as closing:
+        held = closing.enter_context(server.reader.held())
+        relation = find_relation(held, name)
+        follower = _follower(server, held, relation)
+        if after is not None:
+            follower.at = follower.feed.after(after)
+        elif relation.is_ready:
+            query = all_of(relation.full_name, relation.schema)
+            limits = Limits(rows=MOST_ROWS, bytes=1 << 62, seconds=READ_SECONDS)
+            follower.rows = follower.closing.enter_context(held.asked(query, limits))
+    return follower
+
+
+def _follower(server: Server, held: Held, relation: Relation) -> Follower:
+    pipeline, snapshot = held.pipelines[relation.pipeline], held.snapshots[relation.pipeline]
+    if relation.kind != "view":
+        raise Conflict(
+            f'"{relation.name}" is a table: its changes are those of its source',
+            hint=f"Follow a view: CREATE VIEW v AS SELECT * FROM {relation.name}.",
+        )
+    if (stopped := snapshot.stopped.get(relation.name)) is not None:
+        raise stopped
+    deployed = server.running().get(relation.pipeline)
+    if deployed is None or deployed.turning.pipeline is not pipeline or pipeline.feed is None:
+        raise Conflict(f"'{relation.pipeline}' is being started again", hint="Ask again in a moment.")
+    mark = pipeline.feed.mark(snapshot.batch_id, snapshot.cut)
+    return Follower(relation.name, pipeline.feed, deployed.turning, snapshot.batch_id, mark)
