@@ -23,3 +23,9 @@ class Settings:
     batch_rows: int = option(
         "headwater.batch.rows", "about how many rows one batch takes at most", default=200_000
     )
+    result_mode: str = option(
+        "sql-client.execution.result-mode",
+        "how the SQL client shows a live query: a table, its changes, or its changes in a box of plain letters",
+        default="table",
+        choices=("table", "changelog", "tableau"),
+    )

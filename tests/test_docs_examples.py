@@ -24,7 +24,7 @@ from headwater.schema import Column, Schema
 from headwater.sources.base import Report
 from headwater.sources.values import STORES
 from headwater.sql.script import parse_script
-from headwater.sql.statements import Show, Statement
+from headwater.sql.statements import Show, Statement, StopJob
 from tests.operators.on_paper import PaperEngine
 
 HOUSE = Path(__file__).parent.parent
@@ -48,7 +48,7 @@ def fenced(page: str, language: str) -> list[str]:
 
 def is_refused(statement: Statement) -> bool:
     """True for what docs/sql.md says is understood and refused in a script."""
-    return isinstance(statement, Show) and statement.what == "jobs"
+    return isinstance(statement, StopJob) or (isinstance(statement, Show) and statement.what == "jobs")
 
 
 def commands(page: str) -> list[list[str]]:

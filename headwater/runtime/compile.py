@@ -81,6 +81,8 @@ class Compiler:
             case sql.Describe():
                 relation = relation_of(self.scope, statement.name, statement.place)
                 self.said.append(answers.describe(relation, self.scope.types(relation)))
+            case sql.StopJob():
+                raise _no_jobs(statement)
             case sql.Verify() | sql.Analyze():
                 self.questions.append(self._question(statement))
             case _:
@@ -140,6 +142,11 @@ def compile_script(
     for statement in script:
         compiler.take(statement)
     return compiler.program()
+
+
+def _no_jobs(statement: sql.StopJob) -> SqlError:
+    hint = "Stop the command that runs it (Ctrl-C); the next start goes on where it stopped."
+    return SqlError("a script has no jobs to stop", hint=hint, place=statement.place)
 
 
 def _table(scope: Scope, statement: sql.CreateTable) -> None:

@@ -51,14 +51,19 @@ class Script:
         return named[-1] if named else None
 
     @property
-    def summary(self) -> str:
-        """What it does, in a few words: `SELECT, INSERT INTO fact_orders, dim_customers`."""
-        inserts = [
+    def targets(self) -> list[str]:
+        """The tables that it writes to."""
+        return [
             one.target.rpartition(".")[2]
             for s in self.own
             for one in (s.statements if isinstance(s, sql.StatementSet) else (s,))
             if isinstance(one, sql.InsertInto)
         ]
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a few words: `SELECT, INSERT INTO fact_orders, dim_customers`."""
+        inserts = self.targets
         selects = sum(isinstance(s, sql.Select) for s in self.own)
         said = [f"{selects} SELECT" if selects > 1 else "SELECT"] if selects else []
         return ", ".join(said + ([f"INSERT INTO {', '.join(inserts)}"] if inserts else []))
@@ -99,6 +104,7 @@ class Declarations:
                     declared = [s for s in declared if not _sets(s, statement.key)] + [statement]
                 case sql.Reset():
                     declared = [s for s in declared if not _sets(s, statement.key or getattr(s, "key", None))]
+                    own += [statement] if statement.key in (NAME, None) else []
                 case _:
                     own.append(statement)
         wanted = _needed(declared, [*fresh, *own])

@@ -39,9 +39,14 @@ class _Late:
 
 
 class Interactive:
-    """Checks scripts and opens their pipelines, all on one Spark, which starts when it is needed."""
+    """Checks scripts and opens their pipelines, all on one Spark, which starts when it is needed.
 
-    def __init__(self) -> None:
+    State is kept below `home`; `restart` is the hint where Spark would have had to know something when it started.
+    """
+
+    def __init__(self, home: Path = HOME, restart: str = _RESTART) -> None:
+        self._home = home
+        self._restart = restart
         self._beside: SparkSession | None = None
 
     def answers(self, script: Script, listener: Listener) -> tuple[str, ...]:
@@ -60,13 +65,18 @@ class Interactive:
         hidden = Hidden()
         with hidden.watching():
             check_tables(script.statements, hidden)
-        refuse_late_jars(spark_jars(list(script.statements), listener), _RESTART)
+        refuse_late_jars(spark_jars(list(script.statements), listener), self._restart)
         said = {"name": name, "script": script.text, "file": file}
         jars = spark_jars(list(script.declared), listener)
-        pipeline = open_script(list(script.statements), said, state=None, listener=listener, jars=jars)
+        folder = self.folder_of(name)
+        pipeline = open_script(list(script.statements), said, state=folder, listener=listener, jars=jars)
         # What Spark does for this pipeline can be told from what it does for others.
         pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")
         return pipeline
+
+    def folder_of(self, name: str) -> Path:
+        """Where the pipeline of a name keeps its State."""
+        return (self._home / name).absolute()
 
     def _session(self, script: Script, folder: Path, listener: Listener) -> SparkSession:
         if self._beside is None:
@@ -75,7 +85,7 @@ class Interactive:
 
             def opening() -> None:
                 try:
-                    opened.append(open_engine("notebook", folder / "work", listener, jars=jars))
+                    opened.append(open_engine("session", folder / "work", listener, jars=jars))
                 except HeadwaterError as problem:
                     opened.append(problem)
 

@@ -11,7 +11,6 @@ _ALTER = "DROP it and CREATE it again with the change, or edit the file: what di
 _NAMES = "Names may hold points: CREATE TABLE `db.name` (...). Leave this statement out."
 _FUNCTION = "Write the expression itself; all of Spark SQL's functions can be used."
 _LOADED = "Leave it out: all connectors are there without loading."
-_RUNNING = "Stop the command that runs it (Ctrl-C); the next start goes on where it stopped."
 _TRANSACTION = "Leave it out: every result is that of whole transactions anyway."
 
 KNOWN: tuple[tuple[str, str], ...] = (
@@ -39,7 +38,6 @@ KNOWN: tuple[tuple[str, str], ...] = (
     ("INSERT OVERWRITE", "Use INSERT INTO: the target always holds the current result."),
     ("CALL", "Use SELECT, or run the procedure in the source database."),
     ("DO", "Run it in the source database."),
-    ("STOP JOB", _RUNNING),
     ("COMPILE PLAN", "Use EXPLAIN to see the plan."),
     ("EXECUTE PLAN", "Use INSERT INTO or EXECUTE STATEMENT SET."),
     ("REFRESH", "Leave it out: views are always maintained."),

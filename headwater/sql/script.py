@@ -12,7 +12,7 @@ from headwater.sql.places import SourceText
 from headwater.sql.queries import parse_query
 from headwater.sql.refusals import refusal, unknown
 from headwater.sql.secrets import kept
-from headwater.sql.session import parse_describe, parse_drop, parse_show, parse_use
+from headwater.sql.session import parse_describe, parse_drop, parse_show, parse_stop, parse_use
 from headwater.sql.statements import (
     Analyze,
     CreateView,
@@ -238,6 +238,7 @@ PARSERS: dict[str, Callable[[Cursor, Pieces], Statement]] = {
     "DESC": _without_pieces(parse_describe),
     "USE": _without_pieces(parse_use),
     "DROP": _without_pieces(parse_drop),
+    "STOP": _without_pieces(parse_stop),
     "SET": _set,
     "RESET": _reset,
 }

@@ -1,4 +1,4 @@
-"""USE, SHOW, DESCRIBE and DROP: where a script stands, what it sees there, what it lets go."""
+"""USE, SHOW, DESCRIBE, DROP and STOP JOB: where a script stands, what it sees there, what it lets go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from headwater.nearest import nearest
 from headwater.sql.cursor import Cursor
 from headwater.sql.names import Name
-from headwater.sql.statements import Describe, Drop, Listed, Show, Use
+from headwater.sql.statements import Describe, Drop, Listed, Show, StopJob, Use
 
 WITHIN: tuple[Listed, ...] = ("tables", "views", "databases")
 PATTERNED: tuple[Listed, ...] = (*WITHIN, "catalogs")
@@ -96,3 +96,18 @@ def parse_drop(cursor: Cursor) -> Drop:
     name = cursor.relation(f"a {kind} name")
     cursor.expect_end("Drop one at a time.")
     return Drop(kind, name, if_exists, place=cursor.place(), text=cursor.text)
+
+
+def parse_stop(cursor: Cursor) -> StopJob:
+    """STOP JOB 'id'."""
+    cursor.expect("STOP")
+    cursor.expect("JOB", hint="Write STOP JOB 'id'; SHOW JOBS lists them.")
+    token = cursor.token
+    if token is not None and token.kind in ("word", "name"):
+        raise cursor.expected("the id of a job", f"Write it in single quotes: STOP JOB '{token.value}'.")
+    job = cursor.string("the id of a job")
+    if cursor.sees("WITH"):
+        hint = "Leave it out: a job that is started again goes on where it was stopped."
+        raise cursor.error("STOP JOB has no options", hint=hint)
+    cursor.expect_end()
+    return StopJob(job, place=cursor.place(), text=cursor.text)

@@ -209,6 +209,13 @@ class Describe(Statement):
 
 
 @dataclass(frozen=True)
+class StopJob(Statement):
+    """STOP JOB: end what an INSERT INTO of the session does in the background."""
+
+    job: str
+
+
+@dataclass(frozen=True)
 class Drop(Statement):
     """DROP TABLE, DROP VIEW, DROP FUNCTION or DROP CATALOG."""
 

@@ -1,0 +1,163 @@
+"""A session of SQL in this process: what is declared stays, queries are followed, INSERTs become jobs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from headwater.errors import HeadwaterError, SqlError
+from headwater.runtime.conversation import Job, Known, Listed, Outcome, Said, Started
+from headwater.runtime.declarations import NAME, Declarations, Script
+from headwater.runtime.facts import Listener
+from headwater.runtime.interactive import Interactive, remove_unused
+from headwater.runtime.jobs import Jobs, job_id
+from headwater.runtime.known import known_of, told
+from headwater.runtime.live_query import LocalQuery
+from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.program import Question
+from headwater.runtime.questions import Answer
+from headwater.runtime.turning import waited
+from headwater.settings import Settings
+from headwater.sql import statements as sql
+
+MODE = "sql-client.execution.result-mode"
+
+_RESTART = "Start the client again, and declare this table before the first statement that needs Spark."
+
+_NUMBERS = itertools.count(1)
+
+Told = TypeVar("Told")
+
+
+class LocalSession:
+    """A session whose pipelines run in this process. Its jobs end with it, unless they are somebody else's."""
+
+    def __init__(self, interactive: Interactive | None = None, jobs: Jobs | None = None) -> None:
+        self.keeps_jobs = jobs is not None
+        self._interactive = interactive or Interactive(restart=_RESTART)
+        self._jobs = jobs if jobs is not None else Jobs()
+        self._declarations = Declarations()
+        self._name: sql.Set | None = None
+        """What SET 'pipeline.name' said last."""
+        self._lock = threading.RLock()
+
+    def run(self, text: str, file: str, *, listener: Listener, once: bool = False) -> Outcome:
+        """Carry out one statement."""
+        with self._lock:
+            script = self._declarations.read(text, file)
+            match script.own:
+                case (sql.Show(what="jobs"),):
+                    return Listed(self._jobs.all())
+                case (sql.StopJob() as stop,):
+                    job = self._jobs.stop(stop.job, stop.place)
+                    return Said(f"job '{job.id}' is {job.state}", is_note=True)
+                case (sql.Verify() | sql.Analyze() as asked,):
+                    return self._ask(asked)
+                case (sql.Select(),):
+                    return self._query(script, file, once=once)
+                case (sql.InsertInto() | sql.StatementSet(),):
+                    return Started(self._start(script, file, listener, once=once))
+                case () | (_,):
+                    return self._declare(script, listener)
+                case _:
+                    raise SqlError("a session takes one statement at a time", place=script.own[1].place)
+
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs, also those that are over."""
+        return self._jobs.all()
+
+    def known(self) -> Known:
+        """The names that the next statement may use."""
+        return known_of(self._declarations.kept, tuple(job.id for job in self._jobs.all() if not job.is_over))
+
+    def close(self) -> None:
+        """Stop the jobs that are the session's own."""
+        if not self.keeps_jobs:
+            self._jobs.close()
+
+    def _declare(self, script: Script, listener: Listener) -> Said:
+        """Check what is declared, and answer what is asked for, without running anything."""
+        named = script if self._name is None else replace(script, statements=(self._name, *script.statements))
+        answers = _aside(lambda: self._interactive.answers(named, listener))
+        note = told(self._declarations.kept, script)
+        self._declarations.keep(script)
+        for statement in script.own:
+            if isinstance(statement, sql.Set) and statement.key == NAME and statement.value is not None:
+                self._name = statement
+            if isinstance(statement, sql.Reset) and statement.key in (NAME, None):
+                self._name = None
+        return Said("\n".join(answers), is_note=False) if answers else Said(note, is_note=True)
+
+    def _query(self, script: Script, file: str, *, once: bool) -> LocalQuery:
+        name = f"query-{os.getpid()}-{next(_NUMBERS)}"
+        # Without a table nothing can change: the first answer is the last.
+        is_final = not any(isinstance(s, sql.CreateTable | sql.CreateCatalog) for s in script.statements)
+        return LocalQuery(name, self._mode(), self._opening(script, name, file), once=once or is_final)
+
+    def _start(self, script: Script, file: str, listener: Listener, *, once: bool) -> Job:
+        given = self._name.value if self._name is not None else None
+        name = given or self._jobs.free_id(job_id(script.targets))
+        opening = self._opening(script, name, file)
+        return self._jobs.start(name, script.summary, opening, listener=listener, once=once)
+
+    def _opening(self, script: Script, name: str, file: str) -> Callable[[Listener], Pipeline]:
+        folder = self._interactive.folder_of(name)
+
+        def opening(listener: Listener) -> Pipeline:
+            was_there = folder.exists()
+            try:
+                return self._interactive.open(script, name, file=file, listener=listener)
+            except HeadwaterError:
+                if not was_there:
+                    remove_unused(folder)
+                raise
+
+        return opening
+
+    def _mode(self) -> str:
+        said = [s.value for s in self._declarations.kept if isinstance(s, sql.Set) and s.key == MODE]
+        return said[-1] if said and said[-1] is not None else Settings().result_mode
+
+    def _ask(self, asked: sql.Verify | sql.Analyze) -> Said:
+        """VERIFY and EXPLAIN ANALYZE are answered by the job that keeps the view."""
+        for turning in self._jobs.turnings():
+            pipeline = turning.pipeline
+            results = pipeline.program.results if pipeline is not None else {}
+            found = next((name for name in results if name.lower() == asked.name.lower()), None)
+            if found is not None:
+                question = Question("truth" if isinstance(asked, sql.Verify) else "cost", found)
+                answer = turning.ask(partial(_answer, question))
+                return Said(answer.text, is_bad=answer.is_bad)
+        raise SqlError(
+            f'no job that runs keeps a view "{asked.name}"',
+            hint="A view is verified or analyzed where it is kept: start an INSERT INTO that reads it.",
+            place=asked.place,
+        )
+
+
+def _answer(question: Question, pipeline: Pipeline) -> Answer:
+    return pipeline.answer(question)
+
+
+def _aside(work: Callable[[], Told]) -> Told:
+    """Do it in another thread: in the main thread Spark would take Ctrl-C for itself, and nobody could stop waiting."""
+    done, found = threading.Event(), list[Told | Exception]()
+
+    def working() -> None:
+        try:
+            found.append(work())
+        except Exception as problem:  # noqa: BLE001  # raised again by the one who waits
+            found.append(problem)
+        finally:
+            done.set()
+
+    threading.Thread(target=working, name="headwater session", daemon=True).start()
+    waited(done)
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
