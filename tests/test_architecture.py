@@ -44,7 +44,8 @@ ARROWS = {
     "runtime": "sql plan incremental spark tables changes log formats sources sinks services",
     "services": "",
     "demo": "services runtime connect kafka",
-    "cli": "runtime server demo services changes log sources.base connect kafka formats sql.interpolate",
+    "cli": "runtime server demo services changes log sources.base sources.registry sinks.registry connect kafka formats"
+    " sql.interpolate sql.lexer sql.pieces sql.secrets",
     "server": "runtime changes log formats sources.base services sql.script sql.statements sql.secrets",
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
@@ -63,11 +64,10 @@ INNER_IMPORTS = {  # (module, what it imports inside a function): why it cannot 
         ("headwater.cli.main", f"headwater.cli.{name}"): "--help answers at once, without Spark"
         for name in ("run", "inspect", "demo_watch", "demo_kafka", "demo_outbox", "demo_star", "demo_audit")
     },
-    ("headwater.cli.main", "headwater.cli.services"): "--help answers at once, without Kafka's client",
-    ("headwater.cli.main", "headwater.cli.connect"): "--help answers at once, without a client of HTTP",
-    ("headwater.cli.main", "headwater.cli.serve"): "--help answers at once, without a server of HTTP",
-    ("headwater.cli.main", "headwater.cli.topics"): "--help answers at once, without a client of Kafka",
-    ("headwater.cli.main", "headwater.cli.tail"): "--help answers at once, without a client of Kafka",
+    **{
+        ("headwater.cli.main", f"headwater.cli.{name}"): "--help answers at once, without clients and servers"
+        for name in ("services", "connect", "serve", "topics", "tail")
+    },
     ("headwater", "headwater.api"): "importing headwater starts nothing and needs no Spark",
     ("headwater", "headwater.notebook.magics"): "IPython is there only where %load_ext headwater is typed",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -47,7 +48,10 @@ class Frame:
 
 
 class LiveView:
-    """A view that draws each live query as a table; changed cells flash."""
+    """A view that draws each live query as a table; changed cells flash.
+
+    With `screen` it takes the whole terminal, which may change its size, and leaves the last table when it is closed.
+    """
 
     def __init__(
         self,
@@ -56,6 +60,7 @@ class LiveView:
         title: str,
         footnote: str = "Ctrl-C stops",
         clock: Callable[[], float] = time.monotonic,
+        screen: bool = False,
     ) -> None:
         self.shown = False
         self._console = console
@@ -70,6 +75,8 @@ class LiveView:
         self._frame = Frame()
         self._live: Live | None = None
         self._read_again: dict[str, float] = {}
+        self._screen = screen
+        self._note = ""
 
     def report(self, report: Report) -> None:
         """Show how far it has come, until there is an answer to show; what is noted later goes above the tables."""
@@ -77,7 +84,9 @@ class LiveView:
         if self._live is None:
             self._bars.report(report)
         elif report.stage in NOTES:
-            self._console.print(Text(words(report), style="dim"))
+            self.say(words(report))
+        elif self._screen:
+            self._note = f"{words(report)} ..."
 
     def open(self, answers: Answers) -> None:
         """On resuming, draw what is true already."""
@@ -85,6 +94,8 @@ class LiveView:
         self._answers = {query: Answer(query, answers.schema(query)) for query in answers.queries}
         resumed = self._began.text(answers)
         if resumed is None:
+            if self._screen:
+                self._draw(None)
             return
         self._bars.close()
         self._console.print(Text(resumed, style="green"))
@@ -94,7 +105,7 @@ class LiveView:
 
     def batch(self, done: BatchDone) -> None:
         """Draw what the batch changed."""
-        now = self._clock()
+        now, self._note = self._clock(), ""
         self._read.append((now, done.rows_read))
         while self._read[0][0] < now - RATE_SECONDS:
             self._read.popleft()
@@ -105,9 +116,12 @@ class LiveView:
         self._draw(done)
 
     def say(self, text: str) -> None:
-        """Print it above the tables."""
+        """Print it above the tables; where these have the whole terminal, below."""
         self._bars.close()
-        self._console.print(Text(text))
+        if self._screen and self._live is not None:
+            self._note = text
+        else:
+            self._console.print(Text(text, style="dim" if self._live is not None else ""))
 
     def close(self) -> None:
         """Leave the last table standing."""
@@ -115,6 +129,8 @@ class LiveView:
         if self._live is not None:
             self._live.stop()
             self._live = None
+            if self._screen:
+                self._console.print(self._drawn(flashing=False))
 
     def _follow(self, answer: Answer, changes: ChangeSet, now: float) -> None:
         assert self._pipeline is not None
@@ -135,23 +151,37 @@ class LiveView:
         if self._live is None:
             self._bars.close()
             self._live = Live(
-                get_renderable=self.picture, console=self._console, refresh_per_second=8, transient=False
+                get_renderable=self.picture,
+                console=self._console,
+                refresh_per_second=8,
+                screen=self._screen,
+                redirect_stdout=not self._screen,
+                redirect_stderr=not self._screen,
             )
             self._live.start()
         self._live.refresh()
 
     def picture(self) -> RenderableType:
         """The screen at this moment."""
+        return Group(self._drawn(), Text(self._note or self._footnote, style="dim"))
+
+    def _drawn(self, *, flashing: bool = True) -> RenderableType:
+        """The head and the tables."""
         now, frame = self._clock(), self._frame
-        room = max(3, (self._console.size.height - 3) // max(1, len(frame.tables)) - 5)
-        drawn: list[RenderableType] = [
-            Text.assemble((f" {self._title} ", "bold reverse"), "  ", status(frame, now))
-        ]
+        room = max(
+            3, (self._console.size.height - (4 if self._screen else 3)) // max(1, len(frame.tables)) - 5
+        )
+        title = Text(f" {self._title} ", style="bold reverse", no_wrap=True, overflow="ellipsis")
+        # A title that is a whole query leaves no room beside it.
+        head = (
+            [title, status(frame, now)] if self._screen else [Text.assemble(title, "  ", status(frame, now))]
+        )
+        drawn: list[RenderableType] = [*head]
         drawn += [
-            table(schema, rows, room, width=self._console.size.width, now=now)
+            table(schema, rows, room, width=self._console.size.width, now=now if flashing else math.inf)
             for _, schema, rows, _ in frame.tables
         ]
-        return Group(*drawn, Text(self._footnote, style="dim"))
+        return Group(*drawn)
 
 
 def status(frame: Frame, now: float) -> Text:

@@ -42,8 +42,9 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _add_sql(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sql = commands.add_parser("sql", help="run SQL and watch the answers of its SELECTs")
-    sql.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a SQL file; without: standard input")
+    sql = commands.add_parser("sql", help="the SQL client; or run SQL and watch the answers of its SELECTs")
+    text = "a SQL file; without: what is typed on a terminal, else standard input"
+    sql.add_argument("file", type=Path, nargs="?", metavar="FILE", help=text)
     sql.add_argument("-e", dest="sql", metavar="SQL", help="SQL text, run after FILE if both are given")
     _add_once(sql)
     _add_state(sql)

@@ -9,12 +9,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic as now
 
+from headwater.cli.client.main import is_terminal, talk
 from headwater.cli.render import OnceView, choose_view
+from headwater.cli.script_file import read_file
 from headwater.cli.stop import Stop
 from headwater.cli.view import View
 from headwater.errors import UsageError
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.session import LocalSession
 
 WAIT_SECONDS = 0.2
 """How long a step waits for something to come; a signal is heard after that."""
@@ -26,6 +29,8 @@ COMMAND_LINE = "sql"
 def run_command(given: argparse.Namespace) -> int:
     """Run what was typed until it is done or someone stops it."""
     form = getattr(given, "format", None)
+    if given.command == "sql" and given.file is None and given.sql is None and is_terminal():
+        return talk(LocalSession(), "local")
     text, file = script_of(given.file, getattr(given, "sql", None))
     if given.once:
         return once(text, file, state=given.state, form=form or "table")
@@ -45,17 +50,6 @@ def script_of(file: Path | None, sql: str | None) -> tuple[str, str]:
             "there is no SQL to run", hint="Give a FILE, or -e 'SELECT ...', or a script on standard input."
         )
     return sys.stdin.read(), COMMAND_LINE
-
-
-def read_file(file: Path) -> str:
-    """The text of a SQL file."""
-    hint = "Give the path of a SQL file."
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as failed:
-        raise UsageError(f"cannot read {file}", detail=f"{failed.strerror}.", hint=hint) from failed
-    except UnicodeDecodeError as failed:
-        raise UsageError(f"{file} is not UTF-8 text", detail=f"Byte {failed.start}.", hint=hint) from failed
 
 
 def once(text: str, file: str, *, state: Path | None, form: str) -> int:

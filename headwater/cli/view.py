@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import pyarrow as pa
-
-from headwater.log.positions import Cut
+from headwater.runtime.conversation import Answers
 from headwater.runtime.facts import Listener
-from headwater.schema import Schema
 from headwater.sources.base import Report
 
+__all__ = ["ALL_ROWS", "Answers", "Began", "View"]
+
 ALL_ROWS = 2_147_483_647
-
-
-class Answers(Protocol):
-    """A pipeline as someone who only looks on sees it."""
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """The names of its live SELECTs, in order."""
-
-    def rows(self, relation: str, limit: int = 1000) -> pa.Table:
-        """What is true now."""
-
-    def schema(self, relation: str) -> Schema:
-        """The columns of a relation."""
-
-    def cut(self) -> Cut:
-        """The moment of history at which `rows` is true."""
 
 
 class View(Listener, Protocol):
