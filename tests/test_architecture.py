@@ -46,7 +46,7 @@ ARROWS = {
     "demo": "services runtime connect kafka",
     "cli": "runtime server demo services changes log sources.base sources.registry sinks.registry connect kafka formats"
     " sql.interpolate sql.lexer sql.pieces sql.secrets",
-    "server": "runtime changes log formats sources.base services sql.script sql.statements sql.secrets",
+    "server": "runtime changes log formats sources.base services sql.script sql.statements sql.secrets sql.fill",
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
     "api": "runtime changes sql spark_source.source",
@@ -66,7 +66,7 @@ INNER_IMPORTS = {  # (module, what it imports inside a function): why it cannot 
     },
     **{
         ("headwater.cli.main", f"headwater.cli.{name}"): "--help answers at once, without clients and servers"
-        for name in ("services", "connect", "serve", "topics", "tail")
+        for name in ("services", "connect", "serve", "topics", "tail", "app")
     },
     ("headwater", "headwater.api"): "importing headwater starts nothing and needs no Spark",
     ("headwater", "headwater.notebook.magics"): "IPython is there only where %load_ext headwater is typed",

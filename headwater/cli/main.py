@@ -68,10 +68,8 @@ def dispatch(given: argparse.Namespace) -> int:
             from headwater.cli.services import services_command
 
             return services_command(given)
-        case "serve":
-            from headwater.cli.serve import serve_command
-
-            return serve_command(given)
+        case "serve" | "app" | "integration":
+            return dispatch_server(given)
         case other:
             raise UsageError(f"there is no command '{other}'", hint="See headwater --help.")
 
@@ -103,3 +101,14 @@ def dispatch_demo(given: argparse.Namespace) -> int:
             from headwater.cli.demo import demo_command
 
             return demo_command(given)
+
+
+def dispatch_server(given: argparse.Namespace) -> int:
+    """Start a server, or tell one what to do."""
+    if given.command == "serve":
+        from headwater.cli.serve import serve_command
+
+        return serve_command(given)
+    from headwater.cli.app import app_command, integration_command
+
+    return app_command(given) if given.command == "app" else integration_command(given)

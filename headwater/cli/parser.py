@@ -8,7 +8,7 @@ from pathlib import Path
 from headwater import __version__
 from headwater.cli.parser_demo import add_demo
 from headwater.cli.parser_kafka import add_connect, add_tail, add_topics
-from headwater.cli.parser_server import add_serve
+from headwater.cli.parser_server import add_app, add_integration, add_serve
 from headwater.cli.parser_services import add_services
 
 FORMATS = ("table", "csv", "json")
@@ -31,6 +31,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_tail(commands)
     add_services(commands)
     add_serve(commands)
+    add_app(commands)
+    add_integration(commands)
     return parser
 
 

@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from headwater.cli.stop import Stop
+from headwater.cli.tokens import read_tokens
 from headwater.errors import UsageError
 from headwater.server.access import LOCAL, Access
 from headwater.server.http import make_app
@@ -25,18 +26,15 @@ END_SECONDS = 3
 
 def serve_command(given: argparse.Namespace) -> int:
     """Serve until a signal comes, then close all pipelines."""
-    access = Access()
-    if given.host not in LOCAL and access.is_open:
-        raise UsageError(
-            f"a server that others can reach at {given.host} needs a token",
-            hint="Leave out --host, to serve this machine only.",
-        )
+    access = Access(read_tokens(given.token_file), read_tokens(given.read_token_file))
+    _check(given, access)
     with Stop() as stop, closing(_bound(given.host, given.port)) as listening:
         server = Server(given.state)
         try:
             server.start()
-            with _answering(make_app(server, access), listening):
-                print(f"headwater serves at http://{_address(listening)}", flush=True)
+            with _answering(_config(given, make_app(server, access)), listening):
+                scheme = "http" if given.certificate is None else "https"
+                print(f"headwater serves at {scheme}://{_address(listening)}", flush=True)
                 _wait(stop)
         finally:
             stop.closing()
@@ -53,12 +51,44 @@ def _wait(stop: Stop) -> None:
         never.wait(POLL_SECONDS)
 
 
-@contextmanager
-def _answering(app: FastAPI, listening: socket.socket) -> Iterator[None]:
-    """Requests are answered, on a thread of their own, inside the block."""
+def _check(given: argparse.Namespace, access: Access) -> None:
+    """Refuse what would let others in."""
+    if given.host not in LOCAL and access.is_open:
+        raise UsageError(
+            f"a server that others can reach at {given.host} needs a token",
+            hint="Give --token-file FILE; or leave out --host, to serve this machine only.",
+        )
+    if access.readers and not access.writers:
+        raise UsageError("with --read-token-file alone nobody could write", hint="Give --token-file too.")
+    if (given.certificate is None) != (given.key is None):
+        raise UsageError("--certificate and --key belong together")
+
+
+def _config(given: argparse.Namespace, app: FastAPI) -> uvicorn.Config:
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=END_SECONDS
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=END_SECONDS,
+        ssl_certfile=given.certificate,
+        ssl_keyfile=given.key,
     )
+    try:
+        config.load()
+    except OSError as problem:
+        raise UsageError(
+            f"cannot serve HTTPS with {given.certificate} and {given.key}",
+            detail=f"{problem.strerror or problem}.",
+            hint="Both are PEM files, and the key is that of the certificate.",
+        ) from None
+    return config
+
+
+@contextmanager
+def _answering(config: uvicorn.Config, listening: socket.socket) -> Iterator[None]:
+    """Requests are answered, on a thread of their own, inside the block."""
     answering = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: answering.run(sockets=[listening]), name="headwater http")
     thread.start()

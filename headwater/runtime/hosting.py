@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,11 +10,15 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from headwater.errors import HeadwaterError
+from headwater.runtime.compile import compile_script
+from headwater.runtime.declared import check_declared
 from headwater.runtime.either_way import check_tables
-from headwater.runtime.facts import Listener
+from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hidden import Hidden
-from headwater.runtime.open import open_engine, open_script, spark_jars
+from headwater.runtime.keeping import Comparison, compared
+from headwater.runtime.open import borrowed_engine, open_engine, open_script, spark_jars, with_name
 from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.remembered import remembered
 from headwater.spark.session import refuse_late_jars
 from headwater.sql.script import parse_script
 
@@ -27,6 +32,11 @@ class Host:
         self._folder = folder
         self._spark = spark
         self._starting = threading.Lock()
+
+    @property
+    def is_ready(self) -> bool:
+        """True if Spark runs."""
+        return self._spark is not None
 
     def start(self, texts: Iterable[str], listener: Listener) -> SparkSession:
         """Start Spark, if it does not run yet, with what the scripts among these texts need of it."""
@@ -48,6 +58,16 @@ class Host:
         pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")
         pipeline.keep_feed()
         return pipeline
+
+    def compare(self, text: str, name: str, *, file: str, state: Path) -> Comparison:
+        """What a script would keep of a folder, in which a pipeline may run; nothing is changed."""
+        script, hidden = parse_script(text, file), Hidden()
+        spark = self.start([text], Silent())
+        with hidden.watching(), tempfile.TemporaryDirectory() as folder:
+            check_declared(script, hidden)
+            engine = borrowed_engine(spark, Path(folder), jars=spark_jars(script, Silent()))
+            program = compile_script(script, engine, hidden=hidden, remembered=remembered(state))
+            return compared(with_name(program, name), state)
 
 
 def check_text(text: str, file: str) -> None:

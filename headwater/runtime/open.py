@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from headwater.errors import StateError, placed
+from headwater.errors import StateError
 from headwater.incremental.change_plan import sums_relation
 from headwater.log.positions import Cut
 from headwater.runtime.compaction import compactor_beside
@@ -19,9 +19,17 @@ from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, open_ends
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Discreet, Hidden
+from headwater.runtime.keeping import (
+    destinations,
+    kept_of,
+    moved_of,
+    replaced_of,
+    report_catalog,
+    with_keys,
+)
 from headwater.runtime.leftovers import forget_unread, former_program
 from headwater.runtime.pipeline import Pipeline
-from headwater.runtime.program import Program, fingerprints
+from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, lock, state_folder
 from headwater.runtime.remembered import COLUMNS, remembered
 from headwater.schema import Schema
@@ -92,7 +100,7 @@ def open_script(
         pipeline.hidden = hidden
         if former is not None:
             forget_unread(former, by_source(program), progress, listener=listener)
-        progress.keep_texts(dict(said) | _destinations(program) | {COLUMNS: program.columns})
+        progress.keep_texts(dict(said) | destinations(program) | {COLUMNS: program.columns})
         pipeline.closing = closing.pop_all()
         return pipeline
 
@@ -146,19 +154,16 @@ def _resumed(
     program: Program, engine: Engine, progress: Progress, listener: Listener, closing: ExitStack
 ) -> Pipeline:
     engine.tidy()
-    program = _with_keys(program, progress)
+    program = with_keys(program, progress)
     for saved in progress.relations.values():
         lookup.forget_all(saved.state)
     held.remove_unnamed(progress.folder / "state", progress.paths)
-    made_from = fingerprints(program)
-    kept = {n: s.state for n, s in progress.relations.items() if made_from.get(n) == s.fingerprint}
-    moved = _moved(program, progress)
-    kept = {name: state for name, state in kept.items() if name not in moved}
+    kept, moved = kept_of(program, progress), moved_of(program, progress)
     _refuse_edit_in_between(program, progress, kept)
     states = {
         name: kept.get(name) or _empty(progress, name, schema) for name, schema in _schemas(program).items()
     }
-    _report_catalog(program, progress, kept, listener)
+    report_catalog(program, progress, kept, listener)
     cut = _cut(program, progress, kept)
     _retire(program, progress, kept)
     lake = SparkLake(engine.spark)
@@ -176,7 +181,7 @@ def _resumed(
         listener=listener,
         states=states,
         pending={name for name in program.views if name not in kept},
-        replaced={n: s for n, s in _replaced(program, progress, kept).items() if n not in moved},
+        replaced={n: s for n, s in replaced_of(program, progress, kept).items() if n not in moved},
         compactor=compactor,
         closing=ExitStack(),
     )
@@ -215,25 +220,6 @@ def _retire(program: Program, progress: Progress, kept: Mapping[str, State]) -> 
     progress.retire([name for name in others if name not in stale], stale)
 
 
-def _with_keys(program: Program, progress: Progress) -> Program:
-    """Tables declared without a key get the one their source logs by, as it was when they were first read."""
-    tables = dict(program.tables)
-    for name, table in program.tables.items():
-        saved = progress.relations.get(name)
-        if table.schema.key:
-            continue
-        is_known = saved is not None and saved.fingerprint == table.fingerprint
-        with placed(table.table.place):
-            key = (
-                saved.state.schema.key
-                if saved and is_known
-                else table.type.resolving_key(table.table.options)
-            )
-        schema = replace(table.schema, key=key)
-        tables[name] = replace(table, schema=schema, table=replace(table.table, schema=schema))
-    return replace(program, tables=tables)
-
-
 def _schemas(program: Program) -> dict[str, Schema]:
     schemas = {name: table.schema for name, table in program.tables.items()}
     for name, view in program.views.items():
@@ -251,50 +237,3 @@ def _cut(program: Program, progress: Progress, kept: Mapping[str, State]) -> Cut
     """Where each source goes on; one that is new, or is read no more, has no place."""
     names = {table.source for table in program.tables.values()}
     return Cut(tuple(pair for pair in progress.cut.positions if pair[0] in names))
-
-
-def _destinations(program: Program) -> dict[str, str]:
-    """Where each INSERT goes, under the name by which progress remembers it."""
-    return {f"sink of {node.relation}": f"{node.sink} {node.table.options!r}" for node in program.sinks}
-
-
-def _moved(program: Program, progress: Progress) -> set[str]:
-    """INSERTs that go somewhere else than before: the new place gets every row, so they are computed anew."""
-    before = {name: progress.text(name) for name in _destinations(program)}
-    moved = [name for name, now in _destinations(program).items() if before[name] not in (None, now)]
-    relations = {name.removeprefix("sink of ") for name in moved}
-    return relations | {sums_relation(name) for name in relations}
-
-
-def _replaced(program: Program, progress: Progress, kept: Mapping[str, State]) -> dict[str, State]:
-    """Views that are made anew but had rows before, of the same columns or key: sinks hear only the difference."""
-    return {
-        name: saved.state
-        for name, saved in progress.relations.items()
-        if name in program.views
-        and name not in kept
-        and _can_take_back(saved.state.schema, program.views[name].schema)
-    }
-
-
-def _can_take_back(before: Schema, now: Schema) -> bool:
-    """True if rows of a former version can be named in terms of this one: a sink finds rows by their key, or whole."""
-    if now.key:
-        key = [column for column in now if column.name in now.key]
-        return before.columns == now.columns or all(column in before.columns for column in key)
-    nested = [c for c in (*before, *now) if "<" in c.type and not (c in before.columns and c in now.columns)]
-    return before.names == now.names and not nested
-
-
-def _report_catalog(
-    program: Program, progress: Progress, kept: Mapping[str, State], listener: Listener
-) -> None:
-    """On a known folder, say what is kept and what is computed anew."""
-    if not progress.relations:
-        return
-    again = [name for name in program.results if name not in kept]
-    tables = [name for name in program.tables if name not in kept]
-    same = [name for name in (*program.tables, *program.results) if name in kept]
-    listener.report(Report("resume", f"keeps {', '.join(same) or 'nothing'}", len(same), len(same)))
-    if again or tables:
-        listener.report(Report("recompute", ", ".join((*tables, *again)), 0, len(again) + len(tables)))

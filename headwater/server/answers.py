@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from headwater.server.records import Application, Deployment, Version
+from headwater.runtime.keeping import Comparison
+from headwater.server.integrations import shown_options
+from headwater.server.records import Application, Deployment, Integration, Version
 from headwater.server.server import Server
 from headwater.sql.secrets import masked
 
@@ -52,6 +54,26 @@ def deployment_answer(server: Server, deployment: Deployment) -> dict[str, Any]:
         "started_at": moment(deployment.started_at),
         "ended_at": moment(deployment.ended_at),
         "next_run_at": moment(deployment.next_run_at),
+    }
+
+
+def integration_answer(integration: Integration) -> dict[str, Any]:
+    """An integration without its secrets."""
+    return {
+        "id": integration.id,
+        "name": integration.name,
+        "created_at": moment(integration.created_at),
+        "options": shown_options(integration),
+    }
+
+
+def comparison_answer(comparison: Comparison) -> dict[str, list[str]]:
+    """What a version would keep, compute anew, begin and let go."""
+    return {
+        "kept": list(comparison.kept),
+        "recomputed": list(comparison.recomputed),
+        "new": list(comparison.new),
+        "gone": list(comparison.gone),
     }
 
 

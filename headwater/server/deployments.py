@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwater.server.answers import comparison_answer
 from headwater.server.records import Application, Deployment, Version
 from headwater.server.refusals import Conflict, missing
 from headwater.server.schedule import check_schedule
@@ -11,9 +12,13 @@ END_SECONDS = 120.0
 """How long a deployment that is stopped may take for its step at hand."""
 
 
-def deploy(server: Server, application: Application, wanted: Deployment, *, who: str) -> Deployment:
-    """Let a version run, in the place of the one that runs now."""
+def deploy(
+    server: Server, application: Application, wanted: Deployment, *, who: str, confirmed: bool
+) -> Deployment:
+    """Let a version run, in the place of the one that runs now; what it computes anew must be confirmed."""
     check_schedule(wanted)
+    if not confirmed:
+        _ask(server, application, wanted)
     with server.changing:
         _end_former(server, application)
         deployment = server.store.add(wanted)
@@ -50,6 +55,19 @@ def resume(server: Server, application: Application, deployment: Deployment, *, 
     return find_deployment(server, application, deployment.id)
 
 
+def former_version(server: Server, application: Application) -> Version:
+    """The version that was deployed before the one that was deployed last."""
+    known = server.store.all(Deployment, application_id=application.id)
+    others = [one.version_id for one in known if one.version_id != known[-1].version_id]
+    if not others:
+        raise Conflict(
+            f"there is no version of '{application.name}' to go back to",
+            detail="No other version was deployed before the last one.",
+            hint="Deploy a version by its number.",
+        )
+    return server.store.all(Version, id=others[-1])[0]
+
+
 def find_deployment(server: Server, application: Application, id: str) -> Deployment:
     """A deployment by its id; `latest` is the last one."""
     known = server.store.all(Deployment, application_id=application.id)
@@ -57,6 +75,23 @@ def find_deployment(server: Server, application: Application, id: str) -> Deploy
     if not found:
         raise missing(f"deployment of '{application.name}'", id, [one.id for one in known[-3:]])
     return found[0]
+
+
+def _ask(server: Server, application: Application, wanted: Deployment) -> None:
+    """Raise if what is saved of the application would be computed anew or let go."""
+    if not server.has_state(application):
+        return
+    version = server.store.all(Version, id=wanted.version_id)[0]
+    comparison = server.compare(application, version)
+    if comparison.is_harmless:
+        return
+    parts = (("computed anew", comparison.recomputed), ("let go", comparison.gone), ("kept", comparison.kept))
+    raise Conflict(
+        f"version {version.version} of '{application.name}' does not keep everything",
+        detail="; ".join(f"{said}: {', '.join(names)}" for said, names in parts if names),
+        hint='If that is meant, deploy it with "confirmed": true, or --yes.',
+        more={"comparison": comparison_answer(comparison)},
+    )
 
 
 def _end_former(server: Server, application: Application) -> None:

@@ -30,6 +30,11 @@ class Facts:
     _listeners: tuple[Listener, ...] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def recent(self) -> list[BatchDone]:
+        """The last batches, the latest last; for those who look on from another thread."""
+        with self._lock:
+            return list(self.batches)
+
     def add(self, listener: Listener) -> None:
         """Let someone hear all that happens from now on, rows too; it must be quick, the wheel waits for it."""
         with self._lock:
@@ -51,7 +56,8 @@ class Facts:
         self.counts.update(batches=1, rows=done.rows_read)
         for stop, seconds in done.seconds.items():
             self.seconds[stop] += seconds
-        self.batches.append(replace(done, changes={}))
+        with self._lock:
+            self.batches.append(replace(done, changes={}))
         for one in self._listeners:
             one.batch(done)
 

@@ -17,15 +17,25 @@ from headwater.server.access import Access
 from headwater.server.docs_page import docs_page
 from headwater.server.guard import Guard
 from headwater.server.problems import plain_answer, problem_answer, wrong_request
-from headwater.server.routes import applications, changes, deployments, versions, views
+from headwater.server.routes import (
+    applications,
+    changes,
+    deployments,
+    integrations,
+    operations,
+    versions,
+    views,
+)
 from headwater.server.server import Server
 
 ROUTERS: tuple[Callable[[Server], APIRouter], ...] = (
     applications.router,
     versions.router,
     deployments.router,
+    integrations.router,
     views.router,
     changes.router,
+    operations.router,
 )
 """One for each topic, in the order of the page."""
 

@@ -1,4 +1,4 @@
-"""The script of a version: a text, or sources, sinks and a statement that are put together to one."""
+"""The parts of a version: a text, or sources, sinks and a statement that are put together to one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from headwater.server.refusals import TooLarge
 
 LARGEST_SCRIPT = 1_000_000
 """In characters."""
-
-
-def script_of(body: Mapping[str, Any]) -> str:
-    """The SQL text of a version as it was sent."""
-    return "\n\n".join(piece for piece, _ in pieces_of(body))
 
 
 def pieces_of(body: Mapping[str, Any]) -> list[tuple[str, str | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ from typing import Any
 from headwater.errors import HeadwaterError, StateError
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hosting import Host
+from headwater.runtime.keeping import Comparison, is_saved
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
+from headwater.server.integrations import whole_script, without_secrets
 from headwater.server.journal import Journal
 from headwater.server.reader import Reader
-from headwater.server.records import Application, Deed, Deployment, Version
-from headwater.server.scripts import script_of
+from headwater.server.records import Application, Deed, Deployment, Integration, Version
 from headwater.server.store import Store
 
 __all__ = ["Deployed", "Server"]
@@ -90,17 +91,26 @@ class Server:
 
     def open(self, application: Application, version: Version, listener: Listener) -> Pipeline:
         """The pipeline of a version, on the State of its application."""
-        text, file = self.script(version), f"{application.name}-{version.version}.sql"
+        text, file = self.script(version), _file(application, version)
         state = self.state_of(application)
         return self.host.open(text, application.name, file=file, state=state, listener=listener)
 
     def script(self, version: Version) -> str:
-        """The SQL text of a version."""
-        return script_of(version.body)
+        """The SQL text of a version, with what its integrations know now; secrets are in it."""
+        return whole_script(version.body, self.store)
+
+    def compare(self, application: Application, version: Version) -> Comparison:
+        """What a version would keep of the State of its application, and what it would compute anew."""
+        text, file = self.script(version), _file(application, version)
+        return self.host.compare(text, application.name, file=file, state=self.state_of(application))
 
     def state_of(self, application: Application) -> Path:
         """The folder in which the State of an application is kept, from version to version."""
         return self.folder / "applications" / application.name
+
+    def has_state(self, application: Application) -> bool:
+        """True if a version of it came to its first batch, or nearly."""
+        return is_saved(self.state_of(application))
 
     def did(self, who: str, action: str, application: Application | None = None, *, detail: str = "") -> None:
         """Write down who did what."""
@@ -110,6 +120,8 @@ class Server:
 
     def mask(self, text: str) -> str:
         """A text without the secrets of integrations, wherever they may have come from."""
+        for integration in self.store.all(Integration):
+            text = without_secrets(text, integration)
         return text
 
     def _changed(self, deployment: Deployment, fields: dict[str, Any]) -> Deployment:
@@ -130,11 +142,18 @@ class Server:
         )
 
     def _start_spark(self) -> None:
-        texts = [self.script(version) for version in self.store.all(Version)]
         try:
-            self.host.start(texts, Silent())
+            self.host.start(self._scripts(), Silent())
         except HeadwaterError as problem:
             self.journal.note("Spark does not start", problem=problem.to_json())
+
+    def _scripts(self) -> Iterator[str]:
+        """All versions, but for those whose integrations are gone."""
+        for version in self.store.all(Version):
+            try:
+                yield self.script(version)
+            except HeadwaterError as problem:
+                self.journal.note("version cannot be read", version=version.id, problem=problem.to_json())
 
     def _lock_folder(self) -> None:
         file = self._closing.enter_context((self.folder / "lock").open("w"))
@@ -145,3 +164,8 @@ class Server:
                 f'another server works in "{self.folder}"',
                 hint="Stop it, or give this one another --state folder.",
             ) from None
+
+
+def _file(application: Application, version: Version) -> str:
+    """Where the SQL of a version stands, for errors about it."""
+    return f"{application.name}-{version.version}.sql"

@@ -68,6 +68,13 @@ class Store:
             rows = self._connection.execute(text, tuple(wanted.values())).fetchall()
         return [_record(kind, row) for row in rows]
 
+    def last(self, kind: type[Record], limit: int) -> list[Record]:
+        """The last records of a kind, the latest last."""
+        text = f"SELECT * FROM {TABLES[kind]} ORDER BY rowid DESC LIMIT ?"
+        with self._lock:
+            rows = self._connection.execute(text, (limit,)).fetchall()
+        return [_record(kind, row) for row in reversed(rows)]
+
     def find(self, kind: type[Record], **wanted: object) -> Record | None:
         """The first record with the wanted values."""
         return next(iter(self.all(kind, **wanted)), None)

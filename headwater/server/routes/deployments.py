@@ -27,6 +27,18 @@ class NewDeployment(BaseModel):
     mode: Mode = Field(default="continuous", description="follow the sources, or end when all is known")
     every: str | None = Field(default=None, max_length=100, description="in mode schedule: 30s, 10 min, 1h")
     cron: str | None = Field(default=None, max_length=100, description="in mode schedule: 0 * * * *, in UTC")
+    confirmed: bool = Field(
+        default=False, description="whether it may run though it computes anew what is saved, or lets it go"
+    )
+
+
+class Rollback(BaseModel):
+    """To which version to go back."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version_id: str | None = Field(default=None, description="id or number; without it the one before")
+    confirmed: bool = Field(default=False, description="as for a deployment")
 
 
 def router(server: Server) -> APIRouter:
@@ -38,8 +50,11 @@ def router(server: Server) -> APIRouter:
         """Let a version run, in the place of the one that runs now."""
         found = find_application(server, application)
         version = find_version(server, found, body.version_id)
-        wanted = Deployment(found.id, **(body.model_dump() | {"version_id": version.id}))
-        return deployment_answer(server, deployments.deploy(server, found, wanted, who=request.state.who))
+        fields = body.model_dump(exclude={"confirmed"}) | {"version_id": version.id}
+        wanted = Deployment(found.id, **fields)
+        who, confirmed = request.state.who, body.confirmed
+        begun = deployments.deploy(server, found, wanted, who=who, confirmed=confirmed)
+        return deployment_answer(server, begun)
 
     @made.get("")
     def list_all(application: str) -> dict[str, Any]:
@@ -53,6 +68,13 @@ def router(server: Server) -> APIRouter:
         """One deployment with its status."""
         found = deployments.find_deployment(server, find_application(server, application), deployment)
         return deployment_answer(server, found)
+
+    _add_changes(made, server)
+    return made
+
+
+def _add_changes(made: APIRouter, server: Server) -> None:
+    """What is done with deployments that are there."""
 
     @made.post("/{deployment}/stop")
     def stop(request: Request, application: str, deployment: str) -> dict[str, Any]:
@@ -68,4 +90,20 @@ def router(server: Server) -> APIRouter:
         one = deployments.find_deployment(server, found, deployment)
         return deployment_answer(server, deployments.resume(server, found, one, who=request.state.who))
 
-    return made
+    @made.post("/rollback", status_code=201)
+    def roll_back(request: Request, application: str, body: Rollback) -> dict[str, Any]:
+        """Let an earlier version run, as the last deployment did."""
+        found = find_application(server, application)
+        last = deployments.find_deployment(server, found, "latest")
+        version = (
+            find_version(server, found, body.version_id)
+            if body.version_id is not None
+            else deployments.former_version(server, found)
+        )
+        how = {
+            name: getattr(last, name) for name in ("parallelism", "restart_enabled", "mode", "every", "cron")
+        }
+        wanted = Deployment(found.id, version.id, **how)
+        who, confirmed = request.state.who, body.confirmed
+        begun = deployments.deploy(server, found, wanted, who=who, confirmed=confirmed)
+        return deployment_answer(server, begun)

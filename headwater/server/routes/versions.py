@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from headwater.errors import UsageError
-from headwater.server.answers import version_answer
+from headwater.server.answers import comparison_answer, version_answer
 from headwater.server.applications import create_version, find_application, find_version
 from headwater.server.records import Version
 from headwater.server.server import Server
@@ -91,5 +91,11 @@ def router(server: Server) -> APIRouter:
     def show(application: str, version: str) -> dict[str, Any]:
         """One version with its SQL; secrets in it are shown as stars."""
         return version_answer(find_version(server, find_application(server, application), version))
+
+    @made.get("/{version}/comparison")
+    def compare(application: str, version: str) -> dict[str, Any]:
+        """What of the application's State a version would keep, compute anew, begin and let go; nothing is changed."""
+        found = find_application(server, application)
+        return comparison_answer(server.compare(found, find_version(server, found, version)))
 
     return made

@@ -1,0 +1,87 @@
+"""What commands ask of a server over HTTP, and its errors as they would be told here."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationValueError
+
+from headwater.cli.parser_server import PORT
+from headwater.errors import HeadwaterError, Place, ServiceError, UsageError
+from headwater.sql.interpolate import resolve
+
+URL, TOKEN = "HEADWATER_SERVER", "HEADWATER_TOKEN"
+"""Environment variables."""
+
+TIMEOUT = urllib3.Timeout(connect=5.0, read=300.0)
+"""A deployment waits for the end of the former one's step, and compiles what it compares."""
+
+
+class Refused(HeadwaterError):
+    """The server does not do it as things stand; `said` is its whole answer."""
+
+    def __init__(self, message: str, *, detail: str, hint: str, said: dict[str, Any]) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+        self.said = said
+
+
+class ServerClient:
+    """A server by its address.
+
+    >>> ServerClient("http://127.0.0.1:8090").ask("GET", "/applications")
+    {'applications': []}
+    """
+
+    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+        self.url = (url or os.environ.get(URL) or f"http://127.0.0.1:{PORT}").rstrip("/")
+        if urlsplit(self.url).scheme not in ("http", "https"):
+            raise UsageError(f"'{self.url}' is not the address of a server", hint="Write http://HOST:PORT.")
+        given = token or os.environ.get(TOKEN)
+        headers = {"Accept": "application/json"}
+        if given:
+            meant = resolve({"token": given}, None)["token"]
+            headers["Authorization"] = f"Bearer {getattr(meant, 'reveal', lambda: meant)()}"
+        self._pool = urllib3.PoolManager(headers=headers, timeout=TIMEOUT, retries=False)
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        """The answer to a request, or what went wrong, raised."""
+        sent = {} if body is None else {"json": body}
+        try:
+            answer = self._pool.request(method, self.url + path, **sent)  # type: ignore[arg-type]  # json takes any
+        except (HTTPError, LocationValueError) as problem:
+            reason = str(getattr(problem, "reason", None) or problem).rpartition(": ")[2]
+            raise ServiceError(
+                f"no server answers at {self.url}",
+                detail=f"{reason}.",
+                hint="Start one with headwater serve, or give --server URL.",
+            ) from None
+        try:
+            said = json.loads(answer.data or b"{}")
+        except ValueError:
+            said = None
+        if not isinstance(said, dict):
+            raise ServiceError(f"what answers at {self.url} is not a server of headwater")
+        if answer.status >= 400:
+            raise _refusal(answer.status, said, self.url)
+        return said
+
+
+def path_of(*parts: str) -> str:
+    """A path whose parts may have any letters: `path_of("applications", "a b")` is `/applications/a%20b`."""
+    return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _refusal(status: int, said: dict[str, Any], url: str) -> HeadwaterError:
+    error = said.get("error")
+    if not isinstance(error, dict):
+        return ServiceError(f"what answers at {url} is not a server of headwater")
+    message, detail, hint = (str(error.get(key) or "") for key in ("message", "detail", "hint"))
+    if status == 409:
+        return Refused(message, detail=detail, hint=hint, said=said)
+    place = error.get("place")
+    found = Place(**place) if isinstance(place, dict) else None
+    return HeadwaterError(message, detail=detail, hint=hint, place=found)

@@ -1,0 +1,59 @@
+"""What this process's Spark has of cores and memory, and which pipeline is at work on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import SparkContext
+
+from headwater.runtime.interactive import busy_cores, running_cores
+from headwater.runtime.pipeline import Pipeline
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Cores and bytes of memory; all zero before Spark has started."""
+
+    cores: int = 0
+    memory: int = 0
+    """The most that Spark's heap may take."""
+    memory_used: int = 0
+
+
+@dataclass(frozen=True)
+class Held:
+    """What one pipeline has."""
+
+    busy_cores: int
+    state_rows: dict[str, int]
+    """Of each table and view, as it is stored."""
+    state_bytes: dict[str, int]
+
+
+def resources() -> Resources:
+    """What there is, and how much memory is in use; nothing is kept in the heap from step to step."""
+    cores, context = running_cores(), SparkContext._active_spark_context
+    if cores is None or context is None or context._jvm is None:
+        return Resources()
+    heap: Any = context._jvm.java.lang.Runtime.getRuntime()
+    return Resources(cores, int(heap.maxMemory()), int(heap.totalMemory() - heap.freeMemory()))
+
+
+def held_by(pipeline: Pipeline) -> Held:
+    """What a pipeline has now; it may be asked in any thread."""
+    with pipeline.snapshot() as snapshot:
+        states = {name: state for name, state in snapshot.states.items() if _is_named(pipeline, name)}
+        rows = {name: state.rows for name, state in states.items()}
+        sizes = {name: _size(state.paths) for name, state in states.items()}
+    return Held(busy_cores(pipeline), rows, sizes)
+
+
+def _is_named(pipeline: Pipeline, name: str) -> bool:
+    """True for what the script names; parts that are kept for them have names of ours."""
+    return name in pipeline.program.tables or name in pipeline.program.results
+
+
+def _size(paths: Iterable[Any]) -> int:
+    return sum(path.stat().st_size for path in paths if path.exists())

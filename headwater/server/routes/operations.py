@@ -1,0 +1,79 @@
+"""What who runs the server looks at: /health, /ready, /metrics, /resources, /audit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Query, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from headwater import __version__
+from headwater.errors import ServiceError
+from headwater.runtime.resources import held_by, resources
+from headwater.server.answers import moment
+from headwater.server.metrics import metrics_text
+from headwater.server.records import Deed
+from headwater.server.server import Server
+
+
+def router(server: Server) -> APIRouter:
+    """The pages for who runs the server."""
+    made = APIRouter(tags=["operations"])
+
+    @made.get("/health")
+    def health() -> dict[str, str]:
+        """Whether the server answers."""
+        return {"status": "ok", "version": __version__}
+
+    @made.get("/ready")
+    def ready() -> dict[str, str]:
+        """Whether Spark has started, so that what is deployed begins at once; 503 until then."""
+        if not server.host.is_ready:
+            raise ServiceError("Spark has not started yet", hint="Ask again in a few seconds.")
+        return {"status": "ready"}
+
+    @made.get("/metrics", response_class=Response)
+    def metrics() -> Response:
+        """Everything that is measured, for Prometheus."""
+        return Response(metrics_text(server), media_type=CONTENT_TYPE_LATEST)
+
+    @made.get("/resources")
+    def used() -> dict[str, Any]:
+        """Cores and memory: how much there is, how much is free, and which pipeline holds it."""
+        return _resources(server)
+
+    @made.get("/audit")
+    def audit(limit: int = Query(default=100, ge=1, le=10_000)) -> dict[str, Any]:
+        """Who did what, the latest last."""
+        deeds = server.store.last(Deed, limit)
+        return {"audit": [asdict(deed) | {"at": moment(deed.at)} for deed in deeds]}
+
+    return made
+
+
+def _resources(server: Server) -> dict[str, Any]:
+    there = resources()
+    held = {
+        name: held_by(deployed.pipeline)
+        for name, deployed in server.running().items()
+        if deployed.pipeline is not None
+    }
+    busy = min(there.cores, sum(one.busy_cores for one in held.values()))
+    return {
+        "cores": {"total": there.cores, "used": busy, "free": there.cores - busy},
+        "memory_bytes": {
+            "total": there.memory,
+            "used": there.memory_used,
+            "free": there.memory - there.memory_used,
+        },
+        "pipelines": [
+            {
+                "application": name,
+                "busy_cores": one.busy_cores,
+                "state_rows": sum(one.state_rows.values()),
+                "state_bytes": sum(one.state_bytes.values()),
+            }
+            for name, one in held.items()
+        ],
+    }
