@@ -5,29 +5,13 @@ Oracle: the bodies as they were sent, and the words of the errors. Nothing here 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import httpx
 import pytest
-from fastapi.testclient import TestClient
-
-from headwater.server.access import Access
-from headwater.server.http import make_app
-from headwater.server.server import Server
 
 SCRIPT = (
     "CREATE TABLE orders (id INT, total INT) WITH ('connector' = 'values');"
     " CREATE VIEW totals AS SELECT SUM(total) AS total FROM orders;"
 )
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[httpx.Client]:
-    server = Server(tmp_path / "server")
-    with TestClient(make_app(server, Access()), base_url="http://localhost") as client:
-        yield client
-    server.close()
 
 
 def test_an_application_has_versions_that_are_counted(client: httpx.Client) -> None:

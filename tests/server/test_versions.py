@@ -1,0 +1,173 @@
+"""Versions follow each other on one State: what did not change is kept, what would not be is told first.
+
+Oracle: three views written out by hand over rows that the test hands in, and the files of their State.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from headwater.server.applications import find_application
+from headwater.server.deployed import Deployed
+from headwater.server.server import Server
+from headwater.sources.values import STORES, ValuesStore
+from tests.server.waiting import until
+
+pytestmark = pytest.mark.jvm
+
+SCRIPT = """
+CREATE TABLE orders (id INT, customer STRING, total INT, PRIMARY KEY (id) NOT ENFORCED)
+WITH ('connector' = 'values', 'name' = 'versions');
+CREATE VIEW totals AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer;
+CREATE VIEW counts AS SELECT COUNT(*) AS n FROM orders;
+CREATE VIEW best AS SELECT MAX(total) AS best FROM orders;
+"""
+
+SINK = """
+CREATE TABLE f (n BIGINT) WITH (
+  'connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv', 'sink.mode' = 'changes'
+);
+INSERT INTO f SELECT n FROM counts;
+"""
+
+
+@pytest.fixture(autouse=True)
+def store() -> Iterator[ValuesStore]:
+    STORES["versions"] = ValuesStore()
+    STORES["versions"].append(
+        {"orders": [("+", {"id": n, "customer": f"c{n % 2}", "total": n}) for n in (1, 2, 3)]}
+    )
+    yield STORES["versions"]
+    del STORES["versions"]
+
+
+def give(client: httpx.Client, text: str) -> None:
+    client.post("/applications", json={"name": "shop"})
+    answer = client.post("/applications/shop/versions", json={"statement": text})
+    assert answer.status_code == 201, answer.text
+
+
+def deploy(client: httpx.Client, version: int, **more: Any) -> httpx.Response:
+    return client.post("/applications/shop/deployments", json={"version_id": str(version), **more})
+
+
+def wait_for(client: httpx.Client, status: str) -> dict[str, Any]:
+    return until(
+        lambda: client.get("/applications/shop/deployments/latest").json(), lambda it: it["status"] == status
+    )
+
+
+def caught_up(server: Server) -> Deployed:
+    deployed = until(lambda: server.running().get("shop"), lambda it: it is not None)
+    assert deployed is not None and deployed.turning.catch_up(120.0)
+    return deployed
+
+
+def rows(server: Server, view: str) -> list[dict[str, Any]]:
+    deployed = caught_up(server)
+    found: list[dict[str, Any]] = deployed.turning.ask(lambda pipeline: pipeline.rows(view)).to_pylist()
+    return found
+
+
+def files(server: Server) -> dict[str, set[str]]:
+    """The files of each relation's State."""
+    state = server.state_of(find_application(server, "shop")) / "state"
+    return {folder.name: {file.name for file in folder.iterdir()} for folder in state.iterdir()}
+
+
+def test_a_version_that_touches_one_of_three_views_recomputes_one(
+    server: Server, client: httpx.Client, store: ValuesStore
+) -> None:
+    give(client, SCRIPT)
+    assert deploy(client, 1).status_code == 201
+    assert rows(server, "best") == [{"best": 3}]
+    before = files(server)
+    give(client, SCRIPT.replace("MAX(total)", "MIN(total)"))
+    refused = deploy(client, 2)
+    assert refused.status_code == 409
+    told = {"kept": ["orders", "totals", "counts"], "recomputed": ["best"], "new": [], "gone": []}
+    assert refused.json()["comparison"] == told
+    assert client.get("/applications/shop/versions/2/comparison").json() == told
+    assert files(server) == before and wait_for(client, "RUNNING")["version"] == 1
+    assert deploy(client, 2, confirmed=True).status_code == 201
+    assert rows(server, "best") == [{"best": 1}]
+    reports = [report for _, report in caught_up(server).facts.reports]
+    assert [report.subject for report in reports if report.stage == "recompute"] == ["best"]
+    after = files(server)
+    assert {name: after[name] for name in ("orders", "totals", "counts")} == {
+        name: before[name] for name in ("orders", "totals", "counts")
+    }
+    back = client.post("/applications/shop/deployments/rollback", json={"confirmed": True})
+    assert back.status_code == 201 and back.json()["version"] == 1
+    store.append({"orders": [("+", {"id": 9, "customer": "c1", "total": 9})]})
+    assert rows(server, "best") == [{"best": 9}]
+    assert sorted(row["total"] for row in rows(server, "totals")) == [2, 13]
+
+
+def test_a_deployment_is_stopped_and_goes_on(
+    server: Server, client: httpx.Client, store: ValuesStore
+) -> None:
+    give(client, SCRIPT)
+    deploy(client, 1)
+    assert rows(server, "counts") == [{"n": 3}]
+    held = client.get("/resources").json()
+    assert [one["application"] for one in held["pipelines"]] == ["shop"]
+    assert 'headwater_batches_total{application="shop"} 1.0' in client.get("/metrics").text
+    assert client.post("/applications/shop/deployments/latest/stop").json()["status"] == "CANCELED"
+    assert client.get("/resources").json()["pipelines"] == []
+    store.append({"orders": [("+", {"id": 4, "customer": "c1", "total": 4})]})
+    assert client.post("/applications/shop/deployments/latest/resume").status_code == 200
+    assert rows(server, "counts") == [{"n": 4}]
+    again = client.post("/applications/shop/deployments/latest/resume")
+    assert again.status_code == 409 and "already" in again.text
+
+
+def test_a_pipeline_that_fails_is_started_again(server: Server, client: httpx.Client, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "out"
+    in_the_way.write_text("a file where a folder must be")
+    give(client, SCRIPT + SINK.format(path=in_the_way / "n.csv"))
+    deploy(client, 1)
+    failed = until(
+        lambda: client.get("/applications/shop/deployments/latest").json(), lambda it: it["restarts"] > 0
+    )
+    assert failed["error"]["message"] and failed["error"]["hint"] is not None
+    in_the_way.unlink()
+    assert wait_for(client, "RUNNING")["error"] is None
+    caught_up(server)
+    assert (in_the_way / "n.csv").read_text() == "+I,3\n"
+
+
+def test_one_that_shall_not_restart_stays_failed(client: httpx.Client, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "out"
+    in_the_way.write_text("a file where a folder must be")
+    give(client, SCRIPT + SINK.format(path=in_the_way / "n.csv"))
+    deploy(client, 1, restart_enabled=False)
+    failed = wait_for(client, "FAILED")
+    assert (failed["restarts"], failed["next_run_at"]) == (0, None)
+    # Wrong SQL is not tried again, whatever is allowed.
+    give(client, SCRIPT + "CREATE VIEW wrong AS SELECT nope FROM orders;")
+    deploy(client, 2, confirmed=True)
+    assert wait_for(client, "FAILED")["error"]["place"]["line"] == 6
+
+
+def test_once_ends_and_a_schedule_runs_again(
+    server: Server, client: httpx.Client, store: ValuesStore
+) -> None:
+    give(client, SCRIPT)
+    deploy(client, 1, mode="once")
+    assert wait_for(client, "FINISHED")["runs"] == 1
+    deploy(client, 1, mode="schedule", every="1s")
+    seen = until(
+        lambda: client.get("/applications/shop/deployments/latest").json(), lambda it: it["runs"] > 1
+    )
+    assert seen["status"] in ("FINISHED", "INITIALIZING", "RUNNING")
+    wrong = deploy(client, 1, mode="schedule", every="1s", cron="* * * * *")
+    assert wrong.status_code == 400 and "either every or cron" in wrong.text
+    assert deploy(client, 1, mode="schedule", cron="61 * * * *").status_code == 400
+    assert deploy(client, 1, mode="schedule", every="5").status_code == 400
+    assert deploy(client, 1, every="5s").status_code == 400
