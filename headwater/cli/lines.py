@@ -29,7 +29,7 @@ class Change:
     sign: str
     row: Row
     batch: int | None
-    cut: Cut
+    cut: Cut | str
 
 
 @dataclass(frozen=True)

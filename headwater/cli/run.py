@@ -13,11 +13,13 @@ from headwater.cli.client.main import is_terminal, talk
 from headwater.cli.render import OnceView, choose_view
 from headwater.cli.script_file import read_file
 from headwater.cli.stop import Stop
+from headwater.cli.subscribed import Subscriptions
 from headwater.cli.view import View
 from headwater.errors import UsageError
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.session import LocalSession
+from headwater.runtime.subscribing import subscribes
 
 WAIT_SECONDS = 0.2
 """How long a step waits for something to come; a signal is heard after that."""
@@ -58,7 +60,10 @@ def once(text: str, file: str, *, state: Path | None, form: str) -> int:
     view = OnceView(sys.stdout, sys.stderr, form)
     with Stop() as stop, closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
         view.open(pipeline)
+        subscriptions = Subscriptions(pipeline, sys.stdout, sys.stderr, form)
+        subscriptions.tell()
         pipeline.run_once()
+        subscriptions.tell()
         answers = pipeline.asked()
         view.finish()
         for answer in answers:
@@ -69,11 +74,15 @@ def once(text: str, file: str, *, state: Path | None, form: str) -> int:
 
 def forever(text: str, file: str, *, state: Path | None, form: str | None) -> None:
     """Follow the sources until someone stops us."""
-    view = choose_view(form, plain=False, title=Path(file).stem)
+    # What is printed line by line and a table that redraws would write over each other.
+    plain = sys.stdout.isatty() and subscribes(text, file)
+    view = choose_view(form, plain=plain, title=Path(file).stem)
     with Stop() as stop:
         with closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
             if pipeline.program.results:
-                follow(pipeline, view, stop=stop)
+                subscriptions = Subscriptions(pipeline, sys.stdout, sys.stderr, form)
+                subscriptions.tell()
+                follow(pipeline, view, stop=stop, watch=subscriptions.tell)
         stop.end()
 
 

@@ -16,7 +16,7 @@ from headwater.runtime.hidden import Hidden
 from headwater.runtime.history import histories
 from headwater.runtime.metadata import metadata_of
 from headwater.runtime.naming import named, own_name, relation_of, written_out
-from headwater.runtime.program import Program, Question, SinkNode
+from headwater.runtime.program import Program, Question, SinkNode, Subscription
 from headwater.runtime.recomputing import notes_on_recompute
 from headwater.runtime.remembered import Remembered, to_text
 from headwater.runtime.results import add_result
@@ -42,6 +42,7 @@ class Compiler:
     settings: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
+    subscriptions: list[Subscription] = field(default_factory=list)
 
     def take(self, statement: sql.Statement) -> None:
         """Carry out one statement."""
@@ -83,8 +84,8 @@ class Compiler:
                 self.said.append(answers.describe(relation, self.scope.types(relation)))
             case sql.StopJob():
                 raise _no_jobs(statement)
-            case sql.Verify() | sql.Analyze():
-                self.questions.append(self._question(statement))
+            case sql.Verify() | sql.Analyze() | sql.Subscribe():
+                self._ask(statement)
             case _:
                 raise SqlError(
                     f"{type(statement).__name__.upper()} is not a statement of a script",
@@ -107,10 +108,22 @@ class Compiler:
             tuple(self.said),
             tuple(self.questions),
             to_text(scope.described, scope.made_with, scope.remembered.with_inserts(scope.inserts)),
+            tuple(self.subscriptions),
         )
 
-    def _question(self, statement: sql.Verify | sql.Analyze) -> Question:
-        """A question about a result; what is no result has nothing to be asked."""
+    def _ask(self, statement: sql.Verify | sql.Analyze | sql.Subscribe) -> None:
+        """Note what is asked of a view, or wanted of it, once the pipeline runs."""
+        view = self._view(statement)
+        match statement:
+            case sql.Subscribe():
+                self.subscriptions.append(Subscription(view, statement.after))
+            case sql.Verify():
+                self.questions.append(Question("truth", view))
+            case sql.Analyze():
+                self.questions.append(Question("cost", view))
+
+    def _view(self, statement: sql.Verify | sql.Analyze | sql.Subscribe) -> str:
+        """The name of the result that is meant; what is no result has nothing to be asked."""
         relation = relation_of(self.scope, statement.name, statement.place)
         if relation.name not in self.scope.results:
             raise SqlError(
@@ -118,7 +131,7 @@ class Compiler:
                 hint="Name a view.",
                 place=statement.place,
             )
-        return Question("truth" if isinstance(statement, sql.Verify) else "cost", relation.name)
+        return relation.name
 
     def _explain(self, statement: sql.Explain) -> str:
         """Compile the statement aside, print it, and leave nothing of it behind."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from headwater.errors import UsageError
+from headwater.errors import SqlError, UsageError
 from headwater.runtime.compile import Compiler
 from headwater.runtime.declared import check_declared
 from headwater.runtime.facts import Listener
@@ -50,6 +50,7 @@ class GrowingScript:
 
     def take(self, statements: Sequence[sql.Statement]) -> Taken:
         """Compile some statements after those that came before; nothing is taken if one is wrong."""
+        _refuse_subscriptions(statements)
         lasting = [s for s in statements if not isinstance(s, _ASKING)]
         with self._hidden.watching():
             if not self._statements and not lasting:
@@ -103,6 +104,16 @@ class GrowingScript:
         engine = open_engine(self.folder.name, self.folder / "work", self.listener)
         # What is only tried must not be seen by the pipeline, which works in the first session.
         return replace(engine, spark=borrowed_session(engine.spark))
+
+
+def _refuse_subscriptions(statements: Sequence[sql.Statement]) -> None:
+    for statement in statements:
+        if isinstance(statement, sql.Subscribe):
+            raise SqlError(
+                "SUBSCRIBE prints what changes, and a program has no screen",
+                hint=f"Call step(), and changes('{statement.name}') after it.",
+                place=statement.place,
+            )
 
 
 def _saved_script(folder: Path) -> list[sql.Statement]:

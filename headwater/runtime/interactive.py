@@ -101,6 +101,12 @@ class Interactive:
 
 def _refuse_questions(script: Script) -> None:
     for statement in script.own:
+        if isinstance(statement, sql.Subscribe):
+            raise SqlError(
+                "SUBSCRIBE stands in a script that headwater run or headwater sql runs",
+                hint="Use SELECT: here it is live and shows each change.",
+                place=statement.place,
+            )
         if isinstance(statement, sql.Verify | sql.Analyze):
             raise SqlError(
                 "a view is verified or analyzed where its pipeline runs",

@@ -78,6 +78,8 @@ class Pipeline:
         self._chronicle = Chronicle(self.engine, self.program, self.progress)
         self._intake = Intake(self.progress, self.stops, self._chronicle, Decoder(self.engine))
         self._snapshots = Snapshots(self._snapshot())
+        if self.program.subscriptions:
+            self.keep_feed()
         self.costs.may_recompute = self.program.settings.recompute != "forbid"
         if (known := self.progress.text(COSTS)) is not None:
             self.costs.take_text(known)

@@ -106,6 +106,14 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Subscription:
+    """A view whose changes are to be shown: from its rows on, or from a cut on."""
+
+    view: str
+    after: str | None = None
+
+
+@dataclass(frozen=True)
 class Program:
     """Everything a script declares."""
 
@@ -120,6 +128,8 @@ class Program:
     """What was asked of the running pipeline, in order."""
     columns: str = ""
     """What the statements were made with where the script does not say it, in a form that is kept."""
+    subscriptions: tuple[Subscription, ...] = ()
+    """The views whose changes are to be shown, in order."""
 
     @property
     def queries(self) -> tuple[str, ...]:

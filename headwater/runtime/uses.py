@@ -55,7 +55,7 @@ def _names(statement: sql.Statement) -> Iterator[Parts]:
                 yield from _names(one)
         case sql.Explain():
             yield from _names(statement.statement)
-        case sql.Describe() | sql.Verify() | sql.Analyze():
+        case sql.Describe() | sql.Verify() | sql.Analyze() | sql.Subscribe():
             yield parts_of(statement.name)
 
 

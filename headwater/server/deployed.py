@@ -49,6 +49,12 @@ class Deployed(Nobody):
         turning = self.turning
         return turning.pipeline if turning.opened.is_set() and not turning.is_over else None
 
+    @property
+    def last_pipeline(self) -> Pipeline | None:
+        """The pipeline that runs, or ran last; None while the first, or the next, is being opened."""
+        turning = self.turning
+        return turning.pipeline if turning.opened.is_set() else None
+
     def start(self) -> None:
         """Begin; returns at once."""
         self._thread.start()

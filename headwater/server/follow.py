@@ -26,8 +26,8 @@ from starlette.concurrency import run_in_threadpool
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import HeadwaterError
 from headwater.runtime.feed import Feed, Gone
-from headwater.runtime.turning import Turning
 from headwater.schema import WEIGHT, Schema
+from headwater.server.deployed import Deployed
 from headwater.server.forms import row_objects
 from headwater.server.reader import Asked
 
@@ -46,7 +46,8 @@ class Follower:
 
     relation: str
     feed: Feed
-    turning: Turning
+    deployed: Deployed
+    """What runs it: again and again, if it failed or has a schedule."""
     at: int
     """The last batch that was told."""
     mark: str
@@ -55,7 +56,7 @@ class Follower:
     closing: ExitStack = field(default_factory=ExitStack)
 
     async def events(self) -> AsyncIterator[bytes]:
-        """All events, until the pipeline ends or nobody listens."""
+        """All events, until the deployment is over or nobody listens."""
         with self.closing:
             try:
                 async for piece in self._events():
@@ -70,7 +71,9 @@ class Follower:
                 yield piece
         told, mark = time.monotonic(), self.mark
         while True:
-            is_over = self.turning.is_over
+            is_over = self.deployed.is_over
+            if (pipeline := self.deployed.last_pipeline) is not None and pipeline.feed is not None:
+                self.feed = pipeline.feed
             if self.feed.last > self.at:
                 async for piece in _in_thread(self._next()):
                     yield piece
@@ -123,9 +126,8 @@ class Follower:
         return {"cut": self.mark.partition("@")[2], "batch": self.at}
 
     def _end(self) -> bytes:
-        problem = self.turning.problem
-        said = {"state": self.turning.state, "error": None if problem is None else _said(problem)}
-        return _event("end", self._head() | said)
+        last = self.deployed.deployment
+        return _event("end", self._head() | {"status": last.status, "error": last.problem})
 
 
 async def _in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

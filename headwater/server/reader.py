@@ -27,27 +27,11 @@ __all__ = ["Answer", "Held", "Limits", "Reader", "Relation", "Running"]
 _NUMBERS = itertools.count(1)
 
 
-class Turns(Protocol):
-    """A pipeline in the background."""
-
-    @property
-    def pipeline(self) -> Pipeline | None:
-        """The pipeline, as soon as it stands."""
-
-
-class Runs(Protocol):
-    """A deployment that runs."""
-
-    @property
-    def turning(self) -> Turns:
-        """What it runs."""
-
-
 class Running(Protocol):
-    """Who knows what runs now."""
+    """Who knows what runs, or ran last."""
 
-    def running(self) -> Mapping[str, Runs]:
-        """The deployments that run now, by the names of their applications."""
+    def readable(self) -> Mapping[str, Pipeline]:
+        """The pipelines by the names of their applications; one that is over is as it was at its end."""
 
 
 @dataclass(frozen=True)
@@ -155,11 +139,7 @@ class Reader:
     @contextmanager
     def held(self) -> Iterator[Held]:
         """Everything as it is now, for as long as the block lasts: whoever asks twice gets the same answer."""
-        pipelines = {
-            name: one.turning.pipeline
-            for name, one in self._server.running().items()
-            if one.turning.pipeline is not None
-        }
+        pipelines = self._server.readable()
         with ExitStack() as closing:
             snapshots = {n: closing.enter_context(p.snapshot()) for n, p in pipelines.items()}
             yield Held(pipelines, snapshots, self._session(pipelines))

@@ -65,6 +65,11 @@ class Server:
         found = {one.name: one for one in tuple(self._deployed.values()) if one.pipeline is not None}
         return dict(sorted(found.items()))
 
+    def readable(self) -> Mapping[str, Pipeline]:
+        """The pipelines that stand, or stood last and are over: between two runs of a schedule a view is there too."""
+        last = {one.name: one.last_pipeline for one in tuple(self._deployed.values())}
+        return {name: pipeline for name, pipeline in sorted(last.items()) if pipeline is not None}
+
     def deployed(self, application: Application) -> Deployed | None:
         """What runs of an application, or ran last since the server began."""
         return self._deployed.get(application.id)

@@ -43,7 +43,6 @@ KNOWN: tuple[tuple[str, str], ...] = (
     ("REFRESH", "Leave it out: views are always maintained."),
     ("CACHE", "Leave it out: State is kept in files that the system caches."),
     ("UNCACHE", "Leave it out: nothing is cached."),
-    ("SUBSCRIBE", "Use SELECT: it is live and shows each change."),
     ("GRANT", "Give rights in the source or sink database."),
     ("REVOKE", "Take rights in the source or sink database."),
     ("DECLARE", "Write the value itself."),

@@ -23,6 +23,7 @@ from headwater.sql.statements import (
     Set,
     Statement,
     StatementSet,
+    Subscribe,
     Verify,
 )
 
@@ -178,6 +179,15 @@ def _verify(cursor: Cursor, pieces: Pieces) -> Verify:
     return Verify(name, place=cursor.place(), text=cursor.text)
 
 
+def _subscribe(cursor: Cursor, pieces: Pieces) -> Subscribe:
+    cursor.expect("SUBSCRIBE")
+    cursor.takes("TO")
+    name = cursor.relation("a view name")
+    after = cursor.string("a cut") if cursor.takes("AFTER") else None
+    cursor.expect_end("Write SUBSCRIBE TO view, or SUBSCRIBE TO view AFTER 'cut'.")
+    return Subscribe(name, after, place=cursor.place(), text=cursor.text)
+
+
 def _set(cursor: Cursor, pieces: Pieces) -> Set:
     cursor.expect("SET")
     key = _setting(cursor)
@@ -233,6 +243,7 @@ PARSERS: dict[str, Callable[[Cursor, Pieces], Statement]] = {
     "EXECUTE": _execute,
     "BEGIN": _begin,
     "VERIFY": _verify,
+    "SUBSCRIBE": _subscribe,
     "SHOW": _without_pieces(parse_show),
     "DESCRIBE": _without_pieces(parse_describe),
     "DESC": _without_pieces(parse_describe),

@@ -171,6 +171,14 @@ class Verify(Statement):
     name: str
 
 
+@dataclass(frozen=True)
+class Subscribe(Statement):
+    """SUBSCRIBE TO a view: its rows, then each change; with AFTER only what came after a cut."""
+
+    name: str
+    after: str | None = None
+
+
 Listed = Literal[
     "tables",
     "views",

@@ -42,7 +42,7 @@ class FakePipeline:
 
     queries = (QUERY,)
     answers: tuple[str, ...] = ()
-    program = SimpleNamespace(results={QUERY: None}, questions=())
+    program = SimpleNamespace(results={QUERY: None}, questions=(), subscriptions=())
     stopped: Mapping[str, HeadwaterError] = {}
 
     def __init__(

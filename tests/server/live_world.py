@@ -34,7 +34,7 @@ class Live:
     client: httpx.Client
     stores: dict[str, ValuesStore] = field(default_factory=dict)
 
-    def deploy(self, name: str, script: str) -> ValuesStore:
+    def deploy(self, name: str, script: str, **how: str) -> ValuesStore:
         """Let an application run, or another version of it, and wait until it does."""
         if name not in self.stores:
             self.stores[name] = store(called := f"{name}_{uuid4().hex[:8]}")
@@ -43,7 +43,7 @@ class Live:
         text = script.replace("{store}", self.stores[name].name)  # type: ignore[attr-defined]  # see above
         version = self.client.post(f"/applications/{name}/versions", json={"statement": text})
         version.raise_for_status()
-        body = {"version_id": version.json()["id"]}
+        body = {"version_id": version.json()["id"], **how}
         self.client.post(f"/applications/{name}/deployments", json=body).raise_for_status()
         wait_for(lambda: self.is_running(name), seconds=SECONDS)
         return self.stores[name]
@@ -52,7 +52,7 @@ class Live:
         """True if its pipeline stands; what failed is told at once."""
         found = self.client.get(f"/applications/{name}/deployments/latest").json()
         assert found["status"] != "FAILED", found
-        return bool(found["status"] == "RUNNING")
+        return bool(found["status"] == "RUNNING" or found["runs"] > 1)
 
     def catch_up(self, name: str) -> None:
         """Wait until an application knows what was handed in."""

@@ -64,9 +64,9 @@ class World:
     folder: Path
     deployed: dict[str, Deployed] = field(default_factory=dict)
 
-    def running(self) -> Mapping[str, Deployed]:
-        """Those that run now."""
-        return {name: one for name, one in self.deployed.items() if not one.turning.is_over}
+    def readable(self) -> Mapping[str, Pipeline]:
+        """Those that run, or ran last."""
+        return {name: one.pipeline for name, one in self.deployed.items()}
 
     def deploy(self, name: str, script: str, *, kept_in: str = "") -> Deployed:
         """Start a script; one that is deployed again finds the store it had."""

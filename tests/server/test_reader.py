@@ -14,6 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 from headwater.errors import HeadwaterError
+from headwater.runtime.pipeline import Pipeline
 from headwater.server.reader import Answer, Held, Limits, Reader
 from tests.server.reading_world import BANK, SHOP, World, made_world
 
@@ -184,10 +185,10 @@ def test_readers_in_many_threads_never_see_half_a_transaction(world: World) -> N
 
 def test_nothing_is_held_that_nobody_runs() -> None:
     class Nothing:
-        def running(self) -> dict[str, object]:
+        def readable(self) -> dict[str, Pipeline]:
             return {}
 
-    with Reader(Nothing()).held() as held:  # type: ignore[arg-type]  # nothing runs in it
+    with Reader(Nothing()).held() as held:
         assert isinstance(held, Held) and held.relations() == []
         with pytest.raises(HeadwaterError, match='relation "orders" does not exist'):
             held.select(query("SELECT * FROM orders"))

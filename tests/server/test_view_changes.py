@@ -16,6 +16,7 @@ import pytest
 
 from headwater.runtime import feed
 from headwater.server import follow
+from headwater.server.applications import find_application
 from tests.postgres.world import wait_for
 from tests.server.live_world import SECONDS, Copy, Event, Live, events, live_server
 from tests.server.reading_world import BANK
@@ -25,6 +26,11 @@ pytestmark = pytest.mark.jvm
 MOVED = BANK.replace(
     "CREATE VIEW credits AS SELECT account,", "CREATE VIEW credits AS SELECT 'x' AS mark, account,"
 )
+
+NIGHTLY = """
+CREATE TABLE numbers (n INT) WITH ('connector' = 'values', 'name' = '{store}');
+CREATE VIEW doubled AS SELECT 2 * n AS n FROM numbers;
+"""
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +199,22 @@ def test_a_heartbeat_tells_how_far_all_is_true(live: Live, monkeypatch: pytest.M
     assert event.data["batch"] == batch_of(live)
 
 
-def test_the_stream_ends_with_the_pipeline_and_goes_on_with_the_next(live: Live) -> None:
+def test_what_runs_on_a_schedule_is_read_and_followed_between_its_runs(live: Live) -> None:
+    nightly = live.deploy("nightly", NIGHTLY, mode="schedule", every="1s")
+    deployed = live.server.deployed(find_application(live.server, "nightly"))
+    assert deployed is not None
+    wait_for(lambda: deployed.turning.is_over and deployed.last_pipeline is not None, seconds=SECONDS)
+    with live.client.stream("GET", "/views/doubled/changes") as answer:
+        told, copy = events(answer), Copy()
+        copy.apply(next(told))
+        for number in (1, 2):
+            nightly.append({"numbers": [("+", {"n": number})]})
+            copy.apply(next(told))
+    assert copy.rows == Counter({(2,): 1, (4,): 1})
+    deployed.stop()
+
+
+def test_the_stream_ends_with_the_deployment_and_goes_on_with_the_next(live: Live) -> None:
     copies = {"debits": Copy(), "credits": Copy()}
     ends: dict[str, Event] = {}
 
@@ -215,7 +236,7 @@ def test_the_stream_ends_with_the_pipeline_and_goes_on_with_the_next(live: Live)
     live.deploy("bank", MOVED)
     for thread in threads:
         thread.join()
-    assert {event.data["state"] for event in ends.values()} == {"stopped"}
+    assert {event.data["status"] for event in ends.values()} == {"CANCELED"}
     transfer(live, 200)
     live.catch_up("bank")
     last = batch_of(live)

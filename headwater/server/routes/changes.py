@@ -31,7 +31,10 @@ def router(server: Server) -> APIRouter:
         "/{name}/changes",
         response_class=StreamingResponse,
         responses={
-            200: {"description": "Events, until the pipeline ends.", "content": {"text/event-stream": {}}}
+            200: {
+                "description": "Events, until the deployment is over.",
+                "content": {"text/event-stream": {}},
+            }
         },
     )
     async def changes(
@@ -78,8 +81,8 @@ def _follower(server: Server, held: Held, relation: Relation) -> Follower:
         )
     if (stopped := snapshot.stopped.get(relation.name)) is not None:
         raise stopped
-    deployed = server.running().get(relation.pipeline)
-    if deployed is None or deployed.turning.pipeline is not pipeline or pipeline.feed is None:
+    deployed = [one for one in server.all_deployed() if one.last_pipeline is pipeline]
+    if not deployed or pipeline.feed is None:
         raise Conflict(f"'{relation.pipeline}' is being started again", hint="Ask again in a moment.")
     mark = pipeline.feed.mark(snapshot.batch_id, snapshot.cut)
-    return Follower(relation.name, pipeline.feed, deployed.turning, snapshot.batch_id, mark)
+    return Follower(relation.name, pipeline.feed, deployed[0], snapshot.batch_id, mark)
