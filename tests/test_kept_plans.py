@@ -167,3 +167,19 @@ def test_plans_that_nobody_uses_go_first(spark: SparkSession, monkeypatch: pytes
         plans.run(f"SELECT n + {number} AS n FROM t", [Leaf("t", rows(("x", 1)))], names=(), pace="")
     assert plans.made == 3
     assert len(plans) == 2
+
+
+def test_sessions_that_begin_at_once_share_the_class(spark: SparkSession) -> None:
+    kept._compiled_once.cache_clear()
+    barrier, classes = threading.Barrier(4), []
+
+    def begin() -> None:
+        barrier.wait()
+        classes.append(kept._compiled(spark._jvm))
+
+    threads = [threading.Thread(target=begin) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(made) for made in classes}) == 1

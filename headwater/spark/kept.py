@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ MOST_READ = 8 << 20
 
 _SOURCE = Path(__file__).parent / "java" / "KeptPlan.java"
 _LOG = logging.getLogger(__name__)
+_COMPILING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -150,9 +152,15 @@ def _found(path: Path) -> pa.Table:
     return pa.ipc.open_stream(pa.memory_map(str(path))).read_all()
 
 
-@lru_cache(maxsize=1)
 def _compiled(machine: Any) -> Any | None:
     """The class in Java; None if it does not fit this version of Spark, so that every statement is planned anew."""
+    # Pipelines that begin at once would have two classes of one name, which py4j takes for each other.
+    with _COMPILING:
+        return _compiled_once(machine)
+
+
+@lru_cache(maxsize=1)
+def _compiled_once(machine: Any) -> Any | None:
     compiler = machine.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(machine.java.lang.Thread.currentThread().getContextClassLoader())
     try:
