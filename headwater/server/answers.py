@@ -50,6 +50,7 @@ def deployment_answer(server: Server, deployment: Deployment) -> dict[str, Any]:
         "runs": deployment.runs,
         "restarts": deployment.restarts,
         "error": _problem(deployment.problem),
+        "stopped": _stopped(server, deployment),
         "created_at": moment(deployment.created_at),
         "started_at": moment(deployment.started_at),
         "ended_at": moment(deployment.ended_at),
@@ -87,6 +88,17 @@ def moment(at: float | None) -> str | None:
 def _current(server: Server, application: Application) -> dict[str, Any] | None:
     found = server.store.all(Deployment, application_id=application.id)
     return deployment_answer(server, found[-1]) if found else None
+
+
+def _stopped(server: Server, deployment: Deployment) -> dict[str, Any]:
+    """The views that go on no more, though the pipeline does, and why."""
+    application = server.store.all(Application, id=deployment.application_id)[0]
+    deployed = server.deployed(application)
+    pipeline = deployed.pipeline if deployed and deployed.deployment.id == deployment.id else None
+    if pipeline is None:
+        return {}
+    with pipeline.snapshot() as snapshot:
+        return {name: _problem(problem.to_json()) for name, problem in snapshot.stopped.items()}
 
 
 def _problem(problem: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
 from headwater.server.integrations import whole_script, without_secrets
 from headwater.server.journal import Journal
+from headwater.server.noting import Noting
 from headwater.server.reader import Reader
 from headwater.server.records import Application, Deed, Deployment, Integration, Version
 from headwater.server.store import Store
@@ -90,6 +91,7 @@ class Server:
         former = self._deployed.get(application.id)
         if former is not None:
             deployed.facts.take_sums(former.facts)
+        deployed.facts.add(Noting(self.journal, application))
         self._deployed[application.id] = deployed
         deployed.start()
         return deployed

@@ -29,7 +29,9 @@ class Served:
         return ServerClient(self.url)
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, if it does not run, and wait until it answers."""
+        if self._process is not None:
+            return
         command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--state", str(self.folder)]
         log = (self.folder.parent / "serve.log").open("a")
         self._process = subprocess.Popen(

@@ -36,12 +36,12 @@ INSERT INTO seen SELECT id FROM numbers;
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = Served(tmp_path_factory.mktemp("served") / "server")
-    served.start()
     yield served
     served.kill()
 
 
 def test_the_life_cycle_of_the_docs_runs(served: Served, tmp_path: Path) -> None:
+    served.start()
     script = re.findall(r"```bash\n(set -euo.*?)```", PAGE.read_text(), re.DOTALL)[0]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = os.environ | {"HEADWATER_SERVER": served.url, "PATH": path}
@@ -58,6 +58,7 @@ def test_the_life_cycle_of_the_docs_runs(served: Served, tmp_path: Path) -> None
 
 
 def test_after_a_crash_ten_pipelines_go_on_and_nothing_comes_twice(served: Served, tmp_path: Path) -> None:
+    served.start()
     files = {f"numbers-{n}": tmp_path / f"seen-{n}.csv" for n in range(PIPELINES)}
     for name, file in files.items():
         served.ask("POST", "/applications", {"name": name})
@@ -73,7 +74,6 @@ def test_after_a_crash_ten_pipelines_go_on_and_nothing_comes_twice(served: Serve
     for file in files.values():
         seen = lines(file)
         assert seen == [str(number) for number in range(1, len(seen) + 1)]
-    served.start()
 
 
 def lines(file: Path) -> list[str]:
