@@ -90,7 +90,7 @@ class Feed:
         """The batch that a mark, or the text of a cut, names; raises Gone if what came after it is not kept."""
         head, _, cut = said.rpartition("@")
         with self._lock:
-            if head.isdecimal():
+            if head.isdecimal() and len(head) <= 18:
                 batch_id = int(head)
             else:
                 wanted = said.replace(" ", ",")

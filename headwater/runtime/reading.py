@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
-from headwater.errors import HeadwaterError, SqlError
+from headwater.errors import HeadwaterError, SqlError, StateError
 from headwater.runtime.failures import said_by
 from headwater.runtime.pipeline import Pipeline
 from headwater.schema import Column, Schema, arrow_schema, can_keep
@@ -236,4 +236,10 @@ def _told() -> Iterator[None]:
         raise HeadwaterError(
             "Spark has ended",
             hint="Was its process killed, or the memory full? Start the server again.",
+        ) from problem
+    except (OSError, pa.ArrowException) as problem:
+        raise StateError(
+            "what was to be read is gone or cannot be read",
+            detail=f"{problem}",
+            hint="Ask again in a moment.",
         ) from problem

@@ -43,7 +43,7 @@ class Live:
         text = script.replace("{store}", self.stores[name].name)  # type: ignore[attr-defined]  # see above
         version = self.client.post(f"/applications/{name}/versions", json={"statement": text})
         version.raise_for_status()
-        body = {"version_id": version.json()["id"], **how}
+        body = {"version_id": version.json()["id"], "confirmed": True, **how}
         self.client.post(f"/applications/{name}/deployments", json=body).raise_for_status()
         wait_for(lambda: self.is_running(name), seconds=SECONDS)
         return self.stores[name]
