@@ -1,7 +1,6 @@
 """The house stands: arrows between rooms, sizes, names, and where an import may stand.
 
-Oracle: the literal tables below. Every rule is a function of source text, so that the second half of this
-file can feed each one a text that breaks it.
+Oracle: the literal tables below. Every rule is a function of source text: the second half feeds each one a breach.
 """
 
 from __future__ import annotations
@@ -46,7 +45,8 @@ ARROWS = {
     "demo": "services runtime connect kafka",
     "cli": "runtime server demo services changes log sources.base sources.registry sinks.registry connect kafka formats"
     " sql.interpolate sql.lexer sql.pieces sql.secrets",
-    "server": "runtime changes log formats sources.base services sql.script sql.statements sql.secrets sql.fill",
+    "console": "",
+    "server": "console runtime changes log formats sources.base services sql.script sql.statements sql.secrets sql.fill",
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
     "api": "runtime changes sql spark_source.source",

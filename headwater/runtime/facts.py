@@ -24,6 +24,8 @@ class BatchDone:
     committed_at: float | None = None
     """When the last transaction in it was committed at the source, in seconds since 1970."""
     done_at: float = 0.0
+    moved: Mapping[str, int] = field(default_factory=dict)
+    """How many rows came or went, by table and stored relation."""
 
     @property
     def lag(self) -> float | None:

@@ -19,7 +19,7 @@ from headwater.incremental.change_plan import sums_relation
 from headwater.log.events import Delivery
 from headwater.log.positions import Cut, Position
 from headwater.runtime.chronicle import Chronicle
-from headwater.runtime.clock import Clock
+from headwater.runtime.clock import Clock, Doing
 from headwater.runtime.compaction import Compactor
 from headwater.runtime.costs import CostModel
 from headwater.runtime.decode import Decoder
@@ -71,6 +71,7 @@ class Pipeline:
     stops: Stops = field(init=False)
     """What is lost of tables, and what stopped for it."""
     _plans: PlanCache = field(default_factory=PlanCache)
+    _clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         self.stops = stops_of(self.program, self.progress, self.progress.relations)
@@ -120,6 +121,11 @@ class Pipeline:
         """The results that go on no more, as something that they read is lost, and what is to be said of it."""
         return self.stops.errors()
 
+    @property
+    def doing(self) -> Doing | None:
+        """What the step at hand is busy with, for someone in another thread; None between two steps."""
+        return self._clock.doing
+
     def asked(self) -> list[Answer]:
         """The answers to VERIFY and EXPLAIN ANALYZE, at the present cut."""
         return [self.answer(question) for question in self.program.questions]
@@ -139,7 +145,7 @@ class Pipeline:
 
     def _step(self, wait: float) -> BatchDone | None:
         self.stops.check()
-        clock = Clock()
+        self._clock = clock = Clock()
         if self._chronicle.is_due():
             return self._batch({}, self.progress.cut, None, clock)
         repeat = self.progress.planned_cut if self.progress.planned_batch > self.progress.batch_id else None
@@ -219,9 +225,8 @@ class Pipeline:
         self.ends.commit(cut)
         self.stops.tell(self.listener)
         shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
-        done = BatchDone(
-            batch_id, cut, rows, shown, dict(clock.seconds), committed_at(deliveries), time.time()
-        )
+        spent, committed = dict(clock.seconds), committed_at(deliveries)
+        done = BatchDone(batch_id, cut, rows, shown, spent, committed, time.time(), step.moved)
         self.listener.batch(done)
         self.engine.tidy()
         self._compact()
@@ -232,6 +237,7 @@ class Pipeline:
         for node in self.program.views.values():
             if node.name in self.stops.nodes:
                 continue
+            self._clock.part(node.name)
             with told(node.name, self.folder):
                 if node.name in fill:
                     step.fill(node, self.replaced.get(node.name), self.costs)
@@ -244,6 +250,7 @@ class Pipeline:
             self.progress.plan(step.batch_id, cut)
             pass_by("batch planned")
             for sink, changed in found.items():
+                self._clock.part(sink)
                 self.ends.sinks[sink].write(changed, step.batch_id)
                 pass_by("sink written")
 

@@ -37,6 +37,11 @@ class Step:
     def __post_init__(self) -> None:
         self.new = dict(self.old)
 
+    @property
+    def moved(self) -> dict[str, int]:
+        """How many rows came or went, by relation."""
+        return {name: changes.count for name, changes in self.changes.items()}
+
     def take_table(self, changes: ChangeSet) -> None:
         """A table changed."""
         if changes.count == 0:

@@ -35,6 +35,10 @@ class Access:
         """True if no token is asked for."""
         return not self.writers and not self.readers
 
+    def is_known(self, token: str) -> bool:
+        """True if somebody has this token."""
+        return _owner({**self.writers, **self.readers}, token) is not None
+
     def who(self, token: str | None, method: str) -> str:
         """The name of who has a token, if it allows the method."""
         if self.is_open:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headwater.console.pages import COOKIE, OURS, is_page
 from headwater.errors import HeadwaterError
 from headwater.server.access import LOCAL, OPEN, READING, Access, Forbidden
 from headwater.server.problems import problem_answer
@@ -43,10 +45,23 @@ class Guard:
             await problem_answer(problem)(scope, receive, send)
 
     def _who(self, scope: Scope, headers: Headers) -> str:
-        if scope["path"] in OPEN:
+        if scope["path"] in OPEN or is_page(scope["path"]):
             return "anyone"
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        return self._access.who(token.strip() if kind.lower() == "bearer" else None, scope["method"])
+        return self._access.who(_token(headers, scope["method"]), scope["method"])
+
+
+def _token(headers: Headers, method: str) -> str | None:
+    """The token of a program, or of a browser that was asked for it.
+
+    A browser sends its cookie with whatever any page makes it send; only pages of this server can add a header to that.
+    """
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return token.strip()
+    kept = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+    if kept and method not in READING and headers.get(OURS) is None:
+        raise Forbidden("requests from pages of other sites are refused", hint=f"Send the header {OURS}.")
+    return unquote(kept) if kept else None
 
 
 def _check_size(headers: Headers) -> None:

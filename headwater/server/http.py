@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from headwater import __version__
+from headwater.console.pages import router as console
 from headwater.errors import HeadwaterError
 from headwater.server.access import Access
 from headwater.server.docs_page import docs_page
@@ -23,6 +24,7 @@ from headwater.server.routes import (
     deployments,
     integrations,
     operations,
+    pipelines,
     versions,
     views,
 )
@@ -35,6 +37,7 @@ ROUTERS: tuple[Callable[[Server], APIRouter], ...] = (
     integrations.router,
     views.router,
     changes.router,
+    pipelines.router,
     operations.router,
 )
 """One for each topic, in the order of the page."""
@@ -51,6 +54,7 @@ def make_app(server: Server, access: Access) -> FastAPI:
     )
     for router in ROUTERS:
         app.include_router(router(server))
+    app.include_router(console(access.is_open, access.is_known))
     _add_page(app)
     _add_handlers(app, server)
     app.add_middleware(Guard, access=access)

@@ -22,6 +22,7 @@ DEBIAN_SETS = {
     "mariadb": ("mariadb-server-core", "mariadb-server-core-10.5"),
     "libaio": ("libaio1", "libaio1t64"),
     "libnuma": ("libnuma1",),
+    "chromium": ("chromium-headless-shell", "chromium"),
 }
 
 

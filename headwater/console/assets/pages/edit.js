@@ -1,0 +1,93 @@
+// SQL is written, checked and deployed: for a new application, or as the next version of one.
+
+import { get, path, post } from "../api.js";
+import { h, patch } from "../dom.js";
+import { Editor } from "../editor.js";
+import { failure } from "../parts.js";
+import { script } from "./application.js";
+
+export const title = (name) => (name ? `Edit ${name}` : "New application");
+
+const EXAMPLE = `-- What is read: rows that are made up, ten a second.
+CREATE TABLE orders (
+  id BIGINT, pizza INT, price DECIMAL(10, 2), PRIMARY KEY (id) NOT ENFORCED
+) WITH (
+  'connector' = 'datagen',
+  'fields.id.kind' = 'sequence',
+  'fields.pizza.min' = '1', 'fields.pizza.max' = '9',
+  'fields.price.min' = '8', 'fields.price.max' = '20'
+);
+
+-- What is kept true.
+CREATE VIEW sold AS
+SELECT pizza, COUNT(*) AS pieces, SUM(price) AS price
+FROM orders
+GROUP BY pizza;
+`;
+
+export async function show(place, { life, params: [name], go }) {
+  const known = name ? (await get(path("applications", name), life.signal)).application_versions : [];
+  const last = known.at(-1);
+  const at = { name: name ?? "", mode: "continuous", every: "1h", problem: null, confirm: null, busy: false };
+  const editor = new Editor(last ? script(last) : EXAMPLE, () => {
+    at.problem = null;
+    draw();
+  });
+  const set = (changes) => {
+    Object.assign(at, changes);
+    draw();
+  };
+  const draw = () => patch(place, page(at, { isNew: !name, editor, set, deploy, isMasked: editor.text.includes("'***'") }));
+  async function deploy(confirmed = false) {
+    set({ busy: true, problem: null, confirm: null });
+    editor.mark(null);
+    try {
+      await create();
+      const how = { mode: at.mode, ...(at.mode === "schedule" ? { every: at.every } : {}) };
+      await post(path("applications", at.name, "deployments"), { version_id: String(at.version), ...how, confirmed });
+      go("/console" + path("pipelines", at.name));
+    } catch (problem) {
+      set({ busy: false, problem, confirm: problem.status === 409 && at.version ? () => deploy(true) : null });
+      if (problem.place?.line) editor.mark(problem.place);
+    }
+  }
+  /** The application and the version, as far as they are not there yet. */
+  async function create() {
+    if (!name && !at.isCreated) {
+      await post("/applications", { name: at.name });
+      at.isCreated = true;
+    }
+    if (at.version && at.text === editor.text) return;
+    at.text = editor.text;
+    at.version = null;
+    at.version = (await post(path("applications", at.name, "versions"), { statement: editor.text })).version;
+  }
+  draw();
+  (name ? editor.area : place.querySelector("input")).focus();
+}
+
+function page(at, { isNew, editor, set, deploy, isMasked }) {
+  const submit = (event) => {
+    event.preventDefault();
+    deploy();
+  };
+  const field = (label, input) => h("label", { class: "field" }, label, input);
+  const name = h("input", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9_.\\-]{0,99}", placeholder: "orders", "data-own": "", title: "letters, digits, _, - and .", value: at.name, readonly: !isNew || at.isCreated, oninput: (event) => set({ name: event.target.value.trim() }) });
+  const modes = [["continuous", "all the time"], ["once", "once, until all is known"], ["schedule", "again and again"]];
+  const mode = h("select", { "data-own": "", onchange: (event) => set({ mode: event.target.value }) }, modes.map(([value, label]) => h("option", { value, selected: at.mode === value }, label)));
+  return h(
+    "form",
+    { class: "page", onsubmit: submit },
+    h("header", { class: "head" }, h("div", { class: "titles" }, h("div", { class: "crumbs" }, h("a", { href: "/console/applications" }, "Applications"), "/", isNew ? null : [h("a", { href: "/console" + path("applications", at.name) }, at.name), "/"]), h("h1", {}, isNew ? "New application" : "A new version"))),
+    h("div", { class: "row" }, isNew ? field("Name", name) : null, field("Runs", mode), at.mode === "schedule" ? field("Every", h("input", { required: true, "data-own": "", value: at.every, size: 8, oninput: (event) => set({ every: event.target.value }) })) : null, h("button", { class: "button main", type: "submit", disabled: at.busy || isMasked }, at.busy ? "Deploying…" : "Deploy")),
+    isMasked ? h("p", { class: "busy-note" }, h("b", {}, "secrets"), "They are shown as ***. Write them again, or name where they are: ${env:NAME}.") : null,
+    at.problem ? wrong(at.problem) : null,
+    at.confirm ? h("div", {}, h("button", { class: "button danger", type: "button", onclick: at.confirm }, "Deploy it all the same")) : null,
+    h("section", { class: "panel" }, editor.node),
+  );
+}
+
+function wrong(problem) {
+  const where = problem.place?.line ? `Line ${problem.place.line}: ` : "";
+  return failure({ ...problem, message: where ? where + problem.message : problem.message, detail: problem.detail, hint: problem.hint });
+}

@@ -1,0 +1,158 @@
+// One pipeline: its graph, where the time of its steps goes, its batches, and what a node is made of.
+
+import { get, path, post } from "../api.js";
+import { h, patch, s } from "../dom.js";
+import { ago, clock, number, plural, rate, seconds } from "../format.js";
+import { graph } from "../graph.js";
+import { busy, empty, failure, sentence, state, table, truth } from "../parts.js";
+import { node } from "./node.js";
+
+export const title = (name) => name;
+
+const STOPS = ["read", "tables", "views", "sinks", "progress"];
+
+export async function show(place, { life, params: [name], query, go }) {
+  const at = { chosen: query.get("node"), detail: null, verified: null, problem: null };
+  let seen = null;
+  const draw = () => seen && patch(place, page(name, seen, at, { choose, verify, turn }));
+  const load = async () => {
+    const [shown, recent] = await Promise.all([get(path("pipelines", name), life.signal), get(path("pipelines", name, "batches"), life.signal)]);
+    seen = { shown, batches: recent.batches };
+    if (at.chosen && shown.graph) at.detail = await get(path("pipelines", name, "nodes", at.chosen), life.signal).catch(keep);
+    draw();
+  };
+  const keep = (problem) => {
+    if (problem.name === "AbortError") throw problem;
+    return { problem };
+  };
+  function choose(id) {
+    at.chosen = at.chosen === id ? null : id;
+    at.detail = null;
+    const address = "/console" + path("pipelines", name);
+    history.replaceState(null, "", at.chosen ? `${address}?node=${encodeURIComponent(at.chosen)}` : address);
+    draw();
+    return load();
+  }
+  async function verify() {
+    at.verified = { busy: true };
+    draw();
+    at.verified = await post(path("pipelines", name, "verify")).catch((problem) => ({ problem }));
+    draw();
+  }
+  async function turn(what) {
+    at.problem = null;
+    await post(path("applications", name, "deployments", "latest", what)).catch((problem) => (at.problem = problem));
+    await load();
+  }
+  await life.every(1000, load);
+}
+
+function page(name, { shown, batches }, at, acts) {
+  const running = shown.status === "RUNNING";
+  const open = at.chosen && at.detail;
+  return h(
+    "div",
+    { class: "page" },
+    head(name, shown, at, acts),
+    at.problem ? failure(at.problem) : null,
+    shown.status === "FAILED" && shown.error ? failure(shown.error) : null,
+    Object.values(shown.stopped).map((message) => h("div", { class: "failure" }, sentence(message))),
+    busy(shown.doing),
+    verified(at.verified),
+    h(
+      "div",
+      { class: open ? "beside two" : "beside" },
+      h("div", { class: "column" }, h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)), steps(batches)),
+      open ? node(name, at.detail, () => acts.choose(at.chosen)) : null,
+    ),
+  );
+}
+
+function head(name, shown, at, { verify, turn }) {
+  const running = ["RUNNING", "INITIALIZING"].includes(shown.status);
+  return h(
+    "header",
+    { class: "head" },
+    h(
+      "div",
+      { class: "titles" },
+      h("div", { class: "title" }, h("h1", {}, name), state(shown.status)),
+      h("p", { class: "soft" }, "True at ", truth(shown, Date.parse(shown.now)), ` · lag ${seconds(shown.lag)} · ${rate(shown.rows_per_second)} changes/s`),
+    ),
+    h(
+      "div",
+      { class: "actions" },
+      shown.status === "RUNNING" ? h("button", { class: "button", type: "button", onclick: verify, disabled: at.verified?.busy, title: "Recompute every result and compare" }, at.verified?.busy ? "Verifying…" : "Verify") : null,
+      h("button", { class: "button", type: "button", onclick: () => turn(running ? "stop" : "resume") }, running ? "Stop" : "Resume"),
+    ),
+  );
+}
+
+function waiting(shown, running) {
+  if (running || shown.status === "INITIALIZING") return empty("It is starting", h("p", {}, "Its graph is here as soon as its sources and sinks are open."));
+  return empty("It does not run", h("p", {}, "Its State stays: resume it, and it goes on where it ended."));
+}
+
+/** What VERIFY found. */
+function verified(found) {
+  if (!found || found.busy) return null;
+  if (found.problem) return failure(found.problem);
+  if (found.is_equal) {
+    return h("div", { class: "good-note", role: "status" }, h("b", {}, "True. "), `${plural(found.results.length, "result was", "results were")} recomputed from the tables at `, h("code", {}, found.cut), " and found equal, row by row.");
+  }
+  const wrong = found.results.filter((one) => !one.is_equal);
+  return h("div", { class: "failure", role: "alert" }, h("strong", {}, `${plural(wrong.length, "result differs", "results differ")} from a recompute`), h("pre", {}, wrong.map((one) => one.text).join("\n")));
+}
+
+function steps(batches) {
+  if (!batches.length) return null;
+  return h(
+    "section",
+    { class: "panel", "aria-label": "Batches" },
+    h("header", {}, h("h2", {}, "Batches"), h("div", { class: "legend" }, STOPS.map((stop) => h("span", {}, h("i", { class: stop }), stop)))),
+    h("div", { class: "inside" }, bars([...batches].reverse())),
+    table(
+      [["Batch"], ["Done"], ["True at"], ["Rows", "number"], ["Lag", "number"], ["Time by stop"], ["Step", "number"]],
+      batches.slice(0, 20).map(line),
+      { class: "folds" },
+    ),
+  );
+}
+
+const total = (batch) => Object.values(batch.seconds).reduce((sum, value) => sum + value, 0);
+
+function line(batch) {
+  const whole = total(batch) || 1;
+  const slowest = STOPS.filter((stop) => batch.seconds[stop]).sort((one, other) => batch.seconds[other] - batch.seconds[one])[0];
+  const parts = STOPS.map((stop) => h("i", { class: stop, title: `${stop} ${seconds(batch.seconds[stop] ?? 0)}`, style: { width: `${(100 * (batch.seconds[stop] ?? 0)) / whole}%` } }));
+  return h(
+    "tr",
+    { "data-key": `batch ${batch.batch_id}` },
+    h("td", { "data-name": "Batch" }, number(batch.batch_id)),
+    h("td", { title: batch.done_at, "data-name": "Done" }, h("span", { class: "together" }, clock(batch.done_at), h("span", { class: "faint" }, ` ${ago(batch.done_at)}`))),
+    h("td", { "data-name": "True at" }, h("code", {}, batch.cut)),
+    h("td", { class: "number", "data-name": "Rows" }, number(batch.rows)),
+    h("td", { class: "number", "data-name": "Lag" }, seconds(batch.lag)),
+    h("td", { "data-name": "Time by stop" }, h("div", { class: "split", title: slowest ? `most of it: ${slowest}` : null }, parts)),
+    h("td", { class: "number", "data-name": "Step" }, seconds(total(batch))),
+  );
+}
+
+/** The last steps as bars of their stops. */
+function bars(batches) {
+  const [wide, high] = [1000, 90];
+  const top = Math.max(...batches.map(total)) || 1;
+  const step = wide / Math.max(batches.length, 30);
+  return s(
+    "svg",
+    { class: "bars", viewBox: `0 0 ${wide} ${high}`, width: "100%", height: high, preserveAspectRatio: "none", role: "img", "aria-label": `The last ${batches.length} steps, the longest ${seconds(top)}` },
+    batches.map((batch, index) => {
+      let below = 0;
+      return STOPS.map((stop) => {
+        const tall = ((batch.seconds[stop] ?? 0) / top) * (high - 4);
+        below += tall;
+        return s("rect", { class: stop, x: (index * step + 1).toFixed(1), y: (high - below).toFixed(2), width: Math.max(1, step - 3).toFixed(1), height: tall.toFixed(2) }, s("title", {}, `batch ${batch.batch_id}: ${stop} ${seconds(batch.seconds[stop] ?? 0)}`));
+      });
+    }),
+  );
+}

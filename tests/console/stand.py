@@ -1,0 +1,118 @@
+"""A server with its console, listening at a port of this process, and a browser that looks at it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from headwater.server.access import Access
+from headwater.server.http import make_app
+from headwater.server.server import Server
+from headwater.services.artifacts import fetch
+from headwater.services.debian import library_folders
+from headwater.sources.values import STORES, ValuesStore
+
+PATIENCE = 120.0
+"""So many seconds something may take on a busy machine."""
+
+PROGRAMS = ("chromium-headless-shell", "chromium")
+
+
+@dataclass(frozen=True)
+class Stand:
+    """A server that answers, and how to tell it what to run."""
+
+    server: Server
+    address: str
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Ask the server to do something."""
+        answer = httpx.post(self.address + path, json=dict(body), timeout=PATIENCE)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def deploy(self, name: str, script: str, **how: object) -> ValuesStore:
+        """Let a script run as a new application; the store of its tables."""
+        STORES[name] = ValuesStore()
+        self.post("/applications", {"name": name})
+        version = self.post(f"/applications/{name}/versions", {"statement": script})
+        self.post(f"/applications/{name}/deployments", {"version_id": version["id"], **how})
+        return STORES[name]
+
+    def status(self, name: str) -> str:
+        """How the deployment of an application is."""
+        found: str = httpx.get(f"{self.address}/pipelines/{name}", timeout=PATIENCE).json()["status"]
+        return found
+
+    def until_running(self, name: str) -> None:
+        """Wait until a pipeline stands."""
+        until(lambda: name in self.server.running(), f"{name} runs")
+
+
+def until(holds: Callable[[], object], what: str) -> None:
+    """Wait for something that will come."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {PATIENCE:g} s: {what}"
+        time.sleep(0.05)
+
+
+@contextmanager
+def standing(folder: Path, access: Access | None = None) -> Iterator[Stand]:
+    """A server at a free port."""
+    with closing(socket.socket()) as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = Server(folder)
+        config = uvicorn.Config(make_app(server, access or Access()), log_config=None, lifespan="off")
+        config.timeout_graceful_shutdown = 1
+        answering = uvicorn.Server(config)
+        thread = threading.Thread(target=lambda: answering.run(sockets=[listening]))
+        thread.start()
+        try:
+            yield Stand(server, f"http://localhost:{listening.getsockname()[1]}")
+        finally:
+            answering.should_exit = True
+            thread.join()
+            server.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A real Chromium from Debian's package, fetched if it is not here yet."""
+    tree = fetch("chromium")
+    programs = [tree / "usr" / "lib" / "chromium" / name for name in PROGRAMS]
+    libraries = ":".join(map(str, library_folders(tree)))
+    expect.set_options(timeout=PATIENCE * 1000)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=next(path for path in programs if path.exists()),
+            args=["--no-sandbox"],
+            env={**os.environ, "LD_LIBRARY_PATH": libraries},
+        )
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def looking(browser: Browser, address: str, **how: Any) -> Iterator[Page]:
+    """A page of a fresh visitor; a script that fails, or is refused by the browser, fails the test."""
+    context = browser.new_context(base_url=address, **how)
+    context.set_default_timeout(PATIENCE * 1000)
+    page, troubles = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda said: troubles.append(said.text) if "Policy" in said.text else None)
+    page.on("dialog", lambda dialog: troubles.append(f"a script ran: {dialog.message}"))
+    yield page
+    context.close()
+    assert troubles == []

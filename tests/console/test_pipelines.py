@@ -1,0 +1,109 @@
+"""Overview and pipeline pages in a real Chromium.
+
+Oracle: the rows that were handed to the sources, and the server's own word on each pipeline.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from headwater.sources.values import STORES
+from tests.console.stand import Stand
+
+pytestmark = pytest.mark.jvm
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+SHOP = f"""
+CREATE TABLE orders (id INT, customer STRING, total INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
+CREATE VIEW `{EVIL}` AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer;
+CREATE TABLE kept (customer STRING, total BIGINT, PRIMARY KEY (customer) NOT ENFORCED) WITH ('connector' = 'blackhole');
+INSERT INTO kept SELECT customer, total FROM `{EVIL}` WHERE total > 10;
+"""
+
+AWAY = """
+CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'postgres-cdc', 'hostname' = '127.0.0.1',
+  'port' = '1', 'username' = '<b onclick=x>', 'password' = 'hidden', 'database-name' = 'd', 'table-name' = 't');
+CREATE VIEW v AS SELECT COUNT(*) AS n FROM t;
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pipelines(stand: Stand) -> None:
+    shop = stand.deploy("shop", SHOP)
+    shop.append({"orders": [("+", {"id": 1, "customer": "ann", "total": 10})]})
+    stand.deploy("away", AWAY, restart_enabled=False)
+    stand.until_running("shop")
+
+
+def test_problems_stand_first_and_a_change_moves_the_cut(page: Page, stand: Stand) -> None:
+    page.goto("/")
+    rows = page.locator("tbody tr.opens")
+    expect(rows.nth(0)).to_contain_text(re.compile("away.*failed", re.DOTALL))
+    expect(page.locator(".failure")).to_contain_text("Postgres at 127.0.0.1:1 does not answer")
+    shop = page.locator("tbody tr.opens", has_text="shop")
+    expect(shop).to_contain_text("running")
+    before = shop.locator(".truth code").inner_text()
+    append_order(2, "bob", 5)
+    expect(shop.locator(".truth code")).not_to_have_text(before)
+
+
+def test_a_node_of_the_graph_opens_its_sql_and_how_it_is_maintained(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="shop").click()
+    expect(page).to_have_url(re.compile("/console/pipelines/shop$"))
+    expect(page.locator("svg.graph .node")).to_have_count(3)
+    page.locator("svg.graph").get_by_role("button", name=f"view {EVIL}").click()
+    sheet = page.locator("section.panel", has=page.get_by_role("heading", name=EVIL))
+    expect(sheet).to_contain_text("SUM(total) AS total FROM orders")
+    expect(sheet.locator(".facts")).to_contain_text("linear")
+    sheet.get_by_text("How it is maintained").click()
+    expect(sheet.locator("details pre")).to_contain_text('when "orders" changes')
+    # The page is drawn anew each second: what a visitor opened stays open.
+    append_order(3, "cid", 7)
+    expect(page.locator("section[aria-label=Batches] tbody tr")).not_to_have_count(1)
+    expect(sheet.locator("details pre")).to_be_visible()
+
+
+def test_verify_recomputes_every_result(page: Page) -> None:
+    page.goto("/console/pipelines/shop")
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_role("status")).to_contain_text("True. 2 results were recomputed")
+
+
+def test_a_pipeline_stops_and_goes_on(page: Page, stand: Stand) -> None:
+    page.goto("/console/pipelines/shop")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("h1 + .state")).to_have_text("stopped")
+    assert stand.status("shop") == "CANCELED"
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator("h1 + .state")).to_have_text("running")
+    expect(page.locator("svg.graph .node")).to_have_count(3)
+
+
+def test_keys_lead_from_page_to_page_and_turn_the_light_off(page: Page) -> None:
+    page.goto("/console/pipelines/shop")
+    page.get_by_role("heading", name="shop").wait_for()
+    page.keyboard.press("t")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.keyboard.press("g")
+    page.keyboard.press("o")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.reload()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_a_narrow_screen_needs_no_scrolling_sideways(page: Page) -> None:
+    page.set_viewport_size({"width": 380, "height": 700})
+    for address in ("/", "/console/pipelines/shop"):
+        page.goto(address)
+        page.get_by_role("heading", level=1).wait_for()
+        page.locator(".panel").first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 380, address
+
+
+def append_order(id: int, customer: str, total: int) -> None:
+    STORES["shop"].append({"orders": [("+", {"id": id, "customer": customer, "total": total})]})
