@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,10 +16,11 @@ from headwater.errors import HeadwaterError, SqlError
 from headwater.runtime.compile import compile_script
 from headwater.runtime.declarations import Script
 from headwater.runtime.either_way import check_tables
-from headwater.runtime.facts import Listener
+from headwater.runtime.facts import BatchDone, Listener
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.open import HOME, open_engine, open_script, spark_jars
 from headwater.runtime.pipeline import Pipeline
+from headwater.sources.base import Report
 from headwater.spark.engine import Engine
 from headwater.spark.session import refuse_late_jars, running_cores
 from headwater.sql import statements as sql
@@ -36,6 +38,20 @@ class _Late:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._opening(), name)
+
+
+@dataclass(frozen=True)
+class _Warm:
+    """Says nothing of a start of Spark that has been long ago."""
+
+    listener: Listener
+
+    def report(self, report: Report) -> None:
+        if report.stage != "spark":
+            self.listener.report(report)
+
+    def batch(self, done: BatchDone) -> None:
+        self.listener.batch(done)
 
 
 class Interactive:
@@ -69,6 +85,7 @@ class Interactive:
         said = {"name": name, "script": script.text, "file": file}
         jars = spark_jars(list(script.declared), listener)
         folder = self.folder_of(name)
+        listener = listener if running_cores() is None else _Warm(listener)
         pipeline = open_script(list(script.statements), said, state=folder, listener=listener, jars=jars)
         # What Spark does for this pipeline can be told from what it does for others.
         pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")

@@ -25,6 +25,7 @@ from headwater.server.routes import (
     integrations,
     operations,
     pipelines,
+    sessions,
     versions,
     views,
 )
@@ -35,6 +36,7 @@ ROUTERS: tuple[Callable[[Server], APIRouter], ...] = (
     versions.router,
     deployments.router,
     integrations.router,
+    sessions.router,
     views.router,
     changes.router,
     pipelines.router,

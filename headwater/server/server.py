@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class Server:
         self.changing = threading.RLock()
         """Held by who changes which deployments run."""
         self._deployed: dict[str, Deployed] = {}
+        self._before_close: list[Callable[[], None]] = []
 
     def start(self) -> None:
         """Start Spark, and again all that ran when the server ended; returns at once."""
@@ -52,6 +53,8 @@ class Server:
 
     def close(self) -> None:
         """Let all pipelines end their step and close them; what ran now is started again by the next start."""
+        for let_go in self._before_close:
+            let_go()
         with self.changing:
             for deployed in self._deployed.values():
                 deployed.stop()
@@ -60,6 +63,10 @@ class Server:
             self._deployed.clear()
         self.journal.note("server stopped")
         self._closing.close()
+
+    def before_close(self, let_go: Callable[[], None]) -> None:
+        """Have something let go when the server ends, before its deployments are."""
+        self._before_close.append(let_go)
 
     def running(self) -> Mapping[str, Deployed]:
         """Those whose pipeline stands now, by the name of the application."""
