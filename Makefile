@@ -34,8 +34,9 @@ $(STAMP): pyproject.toml lock.txt
 demo: install ## watch a view follow a database; ARGS="--for 60s --plain" hands options on
 	$(BIN)/headwater demo claims $(ARGS)
 
-packages: install ## fetch the services that tests start, once, into the cache
+packages: install ## fetch the services and programs that tests start, once, into the cache
 	$(BIN)/headwater services fetch
+	$(BIN)/python -m tests.stage.programs
 
 test: check packages ## everything that must pass
 	$(BIN)/python -m pytest $(SHARED) $(addprefix --ignore ,$(LONG)) --deselect $(FAILOVER) $(ARGS)

@@ -51,6 +51,8 @@ def _add_sql(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     _add_once(sql)
     _add_state(sql)
     sql.add_argument("--format", choices=FORMATS, help="how answers are written (default: table)")
+    sql.add_argument("--server", metavar="URL", help="have a server carry it out, statement by statement")
+    sql.add_argument("--token", metavar="TOKEN", help="the server's token (default: $HEADWATER_TOKEN)")
 
 
 def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

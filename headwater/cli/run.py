@@ -10,6 +10,8 @@ from pathlib import Path
 from time import monotonic as now
 
 from headwater.cli.client.main import is_terminal, talk
+from headwater.cli.client.remote import RemoteSession
+from headwater.cli.client.script import run_script
 from headwater.cli.render import OnceView, choose_view
 from headwater.cli.script_file import read_file
 from headwater.cli.stop import Stop
@@ -31,13 +33,31 @@ COMMAND_LINE = "sql"
 def run_command(given: argparse.Namespace) -> int:
     """Run what was typed until it is done or someone stops it."""
     form = getattr(given, "format", None)
-    if given.command == "sql" and given.file is None and given.sql is None and is_terminal():
+    if getattr(given, "server", None) is not None:
+        return at_server(given)
+    if given.command == "sql" and is_talk(given):
         return talk(LocalSession(), "local")
     text, file = script_of(given.file, getattr(given, "sql", None))
     if given.once:
         return once(text, file, state=given.state, form=form or "table")
     forever(text, file, state=given.state, form=form)
     return 0
+
+
+def is_talk(given: argparse.Namespace) -> bool:
+    """True if statements are typed one by one, on a terminal."""
+    return given.file is None and given.sql is None and is_terminal()
+
+
+def at_server(given: argparse.Namespace) -> int:
+    """Have a server carry out what was typed, or what stands in a script."""
+    if given.state is not None:
+        raise UsageError("--state does not go together with --server", hint="The server keeps State itself.")
+    text, file = ("", "") if is_talk(given) else script_of(given.file, given.sql)
+    if is_talk(given):
+        return talk(RemoteSession(given.server, given.token), given.server)
+    session = RemoteSession(given.server, given.token, every_change=True)
+    return run_script(session, text, file, form=given.format, once=given.once)
 
 
 def script_of(file: Path | None, sql: str | None) -> tuple[str, str]:

@@ -36,7 +36,9 @@ class ServerClient:
     {'applications': []}
     """
 
-    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+    def __init__(
+        self, url: str | None = None, token: str | None = None, *, timeout: urllib3.Timeout = TIMEOUT
+    ) -> None:
         self.url = (url or os.environ.get(URL) or f"http://127.0.0.1:{PORT}").rstrip("/")
         if urlsplit(self.url).scheme not in ("http", "https"):
             raise UsageError(f"'{self.url}' is not the address of a server", hint="Write http://HOST:PORT.")
@@ -45,13 +47,16 @@ class ServerClient:
         if given:
             meant = resolve({"token": given}, None)["token"]
             headers["Authorization"] = f"Bearer {getattr(meant, 'reveal', lambda: meant)()}"
-        self._pool = urllib3.PoolManager(headers=headers, timeout=TIMEOUT, retries=False)
+        self._pool = urllib3.PoolManager(headers=headers, timeout=timeout, retries=False)
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """The answer to a request, or what went wrong, raised."""
-        sent = {} if body is None else {"json": body}
+        return self._read(self.open(method, path, body))
+
+    def open(self, method: str, path: str, body: object = None) -> urllib3.BaseHTTPResponse:
+        """An answer that is still to be read, as it comes; a refusal is raised."""
         try:
-            answer = self._pool.request(method, self.url + path, **sent)  # type: ignore[arg-type]  # json takes any
+            answer = self._pool.request(method, self.url + path, json=body, preload_content=False)
         except (HTTPError, LocationValueError) as problem:
             reason = str(getattr(problem, "reason", None) or problem).rpartition(": ")[2]
             raise ServiceError(
@@ -59,14 +64,17 @@ class ServerClient:
                 detail=f"{reason}.",
                 hint="Start one with headwater serve, or give --server URL.",
             ) from None
+        if answer.status >= 400:
+            raise _refusal(answer.status, self._read(answer), self.url)
+        return answer
+
+    def _read(self, answer: urllib3.BaseHTTPResponse) -> Any:
         try:
             said = json.loads(answer.data or b"{}")
         except ValueError:
             said = None
         if not isinstance(said, dict):
             raise ServiceError(f"what answers at {self.url} is not a server of headwater")
-        if answer.status >= 400:
-            raise _refusal(answer.status, said, self.url)
         return said
 
 

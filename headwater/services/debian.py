@@ -23,6 +23,8 @@ DEBIAN_SETS = {
     "libaio": ("libaio1", "libaio1t64"),
     "libnuma": ("libnuma1",),
     "chromium": ("chromium-headless-shell", "chromium"),
+    "tmux": ("tmux",),
+    "jq": ("jq",),
 }
 
 

@@ -19,6 +19,7 @@ from prompt_toolkit.styles import Style
 from headwater.cli.client.commands import is_command
 from headwater.cli.client.complete import complete
 from headwater.cli.client.highlight import STYLE, SqlLexer
+from headwater.errors import HeadwaterError
 from headwater.runtime.conversation import Known
 from headwater.sql.pieces import is_finished
 
@@ -50,7 +51,11 @@ class SqlCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """What may stand at the cursor."""
-        for one in complete(document.text, document.cursor_position, self._known()):
+        try:
+            known = self._known()
+        except HeadwaterError:
+            known = Known()
+        for one in complete(document.text, document.cursor_position, known):
             shown = one.text.removesuffix("' = '").removesuffix("'")
             yield Completion(one.text, -one.back, display=shown, display_meta=one.about)
 

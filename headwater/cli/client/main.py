@@ -29,7 +29,7 @@ def talk(session: Session, where: str) -> int:
     """Be the SQL client of a session until somebody leaves; `where` says where its statements are carried out."""
     console = Console(highlight=False)
     shell = Shell(session, console, TerminalKeyboard())
-    editor = Editor(session.known, open_history(), lambda: toolbar(session.jobs(), where))
+    editor = Editor(session.known, open_history(), lambda: _toolbar(session, where))
     signal.signal(signal.SIGTERM, _hear)
     greet(console, where)
     try:
@@ -52,9 +52,19 @@ def toolbar(jobs: tuple[Job, ...], where: str) -> str:
     return "   ".join(said)
 
 
+def _toolbar(session: Session, where: str) -> str:
+    try:
+        return toolbar(session.jobs(), where)
+    except HeadwaterError as problem:
+        return problem.message
+
+
 def _may_leave(shell: Shell, session: Session) -> bool:
     """Ask, if jobs run; those that go on without the session are stopped on request only."""
-    running = shell.running()
+    try:
+        running = shell.running()
+    except HeadwaterError:
+        return True
     if not running:
         return True
     names = ", ".join(f"'{job.id}'" for job in running)

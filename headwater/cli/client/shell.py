@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -50,7 +51,9 @@ class Shell:
         """Read and carry out; Ctrl-C throws away what is typed or at hand, Ctrl-D leaves."""
         self._is_over = False
         while not self._is_over:
-            self._tell_of_jobs()
+            # Where a server is away nobody can say what jobs do; the next statement tells why.
+            with suppress(HeadwaterError):
+                self._tell_of_jobs()
             try:
                 self.enter(reader.read())
             except KeyboardInterrupt:
