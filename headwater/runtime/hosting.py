@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from headwater.errors import HeadwaterError
@@ -28,21 +29,26 @@ RESTART = "Restart the server: it starts Spark with the packages of all versions
 class Host:
     """The Spark of a process, and the way to open a pipeline on it."""
 
-    def __init__(self, folder: Path, *, spark: SparkSession | None = None) -> None:
+    def __init__(self, folder: Path, scripts: Callable[[], Iterable[str]] = tuple) -> None:
         self._folder = folder
-        self._spark = spark
+        self._scripts = scripts
+        """All that may be opened some time: Spark takes the packages they need only when it starts."""
+        self._spark: SparkSession | None = None
         self._starting = threading.Lock()
 
     @property
     def is_ready(self) -> bool:
         """True if Spark runs."""
-        return self._spark is not None
+        try:
+            return self._spark is not None and not self._spark.sparkContext._jsc.sc().isStopped()
+        except (Py4JError, OSError):
+            return False
 
-    def start(self, texts: Iterable[str], listener: Listener) -> SparkSession:
-        """Start Spark, if it does not run yet, with what the scripts among these texts need of it."""
+    def start(self, listener: Listener) -> SparkSession:
+        """Start Spark, if it was not started yet."""
         with self._starting:
             if self._spark is None:
-                jars = {jar: None for text in texts for jar in _jars(text, listener)}
+                jars = {jar: None for text in self._scripts() for jar in _jars(text, listener)}
                 engine = open_engine("server", self._folder / "work", listener, jars=list(jars))
                 self._spark = engine.spark
             return self._spark
@@ -50,7 +56,7 @@ class Host:
     def open(self, text: str, name: str, *, file: str, state: Path, listener: Listener) -> Pipeline:
         """The pipeline of a script, in a session of its own."""
         script = parse_script(text, file)
-        spark = self.start([text], listener)
+        spark = self.start(listener)
         refuse_late_jars(spark_jars(script, listener), RESTART)
         said = {"name": name, "script": text, "file": file}
         pipeline = open_script(script, said, state=state, listener=listener, spark=spark)
@@ -62,10 +68,11 @@ class Host:
     def compare(self, text: str, name: str, *, file: str, state: Path) -> Comparison:
         """What a script would keep of a folder, in which a pipeline may run; nothing is changed."""
         script, hidden = parse_script(text, file), Hidden()
-        spark = self.start([text], Silent())
+        spark, jars = self.start(Silent()), spark_jars(script, Silent())
+        refuse_late_jars(jars, RESTART)
         with hidden.watching(), tempfile.TemporaryDirectory() as folder:
             check_declared(script, hidden)
-            engine = borrowed_engine(spark, Path(folder), jars=spark_jars(script, Silent()))
+            engine = borrowed_engine(spark, Path(folder), jars=jars)
             program = compile_script(script, engine, hidden=hidden, remembered=remembered(state))
             return compared(with_name(program, name), state)
 

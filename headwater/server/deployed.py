@@ -34,6 +34,7 @@ class Deployed(Nobody):
         self.turning = self._new_turning(opening)
         self._opening = opening
         self._changed = changed
+        self._is_wanted = True
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"headwater deployed {name}", daemon=True)
@@ -60,9 +61,14 @@ class Deployed(Nobody):
         self._thread.start()
 
     def stop(self) -> None:
-        """Let the step at hand end, then close; returns at once."""
+        """Let the step at hand end, then close, to go on when the server starts again; returns at once."""
         self._stop.set()
         self.turning.stop()
+
+    def cancel(self) -> None:
+        """The same for good: nobody wants it any more."""
+        self._is_wanted = False
+        self.stop()
 
     def join(self, seconds: float | None = None) -> bool:
         """Wait for its end; False if that takes longer."""
@@ -94,7 +100,12 @@ class Deployed(Nobody):
                 at = self._failed(began, failures)
             if at is None:
                 return
-        self._note(status=CANCELED, next_run_at=None, ended_at=time.time())
+        self._note(
+            status=CANCELED,
+            is_wanted=self._is_wanted,
+            next_run_at=self.deployment.next_run_at if self._is_wanted else None,
+            ended_at=time.time(),
+        )
 
     def _begins(self) -> float:
         """The first time, or where the schedule stood when the server ended."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.server.answers import comparison_answer
-from headwater.server.records import Application, Deployment, Version
+from headwater.server.records import INITIALIZING, RUNNING, Application, Deployment, Version
 from headwater.server.refusals import Conflict, missing
 from headwater.server.schedule import check_schedule
 from headwater.server.server import Server
@@ -38,10 +38,9 @@ def stop(server: Server, application: Application, deployment: Deployment, *, wh
 def resume(server: Server, application: Application, deployment: Deployment, *, who: str) -> Deployment:
     """Let a deployment that was stopped, or has failed, go on where it ended."""
     with server.changing:
-        running = server.deployed(application)
-        if running is not None and not running.is_over:
+        if deployment.is_wanted and deployment.status in (INITIALIZING, RUNNING):
             raise Conflict(
-                f"a deployment of '{application.name}' is {running.deployment.status} already",
+                f"the deployment of '{application.name}' is {deployment.status} already",
                 hint="Stop it first.",
             )
         latest = server.store.all(Deployment, application_id=application.id)[-1]
@@ -50,7 +49,9 @@ def resume(server: Server, application: Application, deployment: Deployment, *, 
                 "another version was deployed since",
                 hint="Resume the latest deployment, or deploy the version of this one again.",
             )
-        server.run(server.store.change(deployment, is_wanted=True, next_run_at=None))
+        _end(server, application, deployment)  # it may wait for its next try, or its next time
+        ended = find_deployment(server, application, deployment.id)
+        server.run(server.store.change(ended, is_wanted=True, status=INITIALIZING, next_run_at=None))
     server.did(who, "deployment resumed", application, detail=_told(server, deployment))
     return find_deployment(server, application, deployment.id)
 
@@ -105,14 +106,12 @@ def _end(server: Server, application: Application, deployment: Deployment) -> No
     if deployed is None or deployed.deployment.id != deployment.id or deployed.is_over:
         server.store.change(find_deployment(server, application, deployment.id), is_wanted=False)
         return
-    deployed.stop()
+    deployed.cancel()
     if not deployed.join(END_SECONDS):
         raise Conflict(
             f"the deployment of '{application.name}' has not ended within {END_SECONDS:g} s",
             hint="Its step takes long, or its database is away. It ends when that is over; ask again.",
         )
-    ended = find_deployment(server, application, deployment.id)
-    server.store.change(ended, is_wanted=False)
 
 
 def _told(server: Server, deployment: Deployment) -> str:

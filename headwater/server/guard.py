@@ -72,16 +72,23 @@ def _check_size(headers: Headers) -> None:
 
 def _check_origin(headers: Headers, method: str) -> None:
     """Where no token is asked for, pages of other sites must not reach us through the browser of who looks at them."""
-    host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    host = _name_in(f"//{headers.get('host', '')}")
     if host not in LOCAL:
         raise Forbidden(
             f"this server is not '{host[:100]}'", hint="Without a token it answers only as localhost."
         )
     origin = headers.get("origin")
-    if origin is not None and method not in READING and urlsplit(origin).hostname not in LOCAL:
+    if origin is not None and method not in READING and _name_in(origin) not in LOCAL:
         raise Forbidden(
             "requests from pages of other sites are refused", hint="Start the server with a token."
         )
+
+
+def _name_in(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _measured(receive: Receive) -> Receive:

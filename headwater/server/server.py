@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +27,9 @@ from headwater.server.store import Store
 
 __all__ = ["Deployed", "Server"]
 
+END_SECONDS = 60.0
+"""How long all pipelines together may take to end, when the server does."""
+
 
 class Server:
     """One process, many pipelines. Any thread may call; what changes deployments is done one after the other."""
@@ -37,7 +42,7 @@ class Server:
         self.store = Store(self.folder)
         self._closing.callback(self.store.close)
         self.journal = Journal(self.folder / "logs", self.mask)
-        self.host = Host(self.folder)
+        self.host = Host(self.folder, self._scripts)
         self.reader = Reader(self)
         self.changing = threading.RLock()
         """Held by who changes which deployments run."""
@@ -52,17 +57,21 @@ class Server:
             self.run(deployment)
 
     def close(self) -> None:
-        """Let all pipelines end their step and close them; what ran now is started again by the next start."""
+        """Let all pipelines end their step and close them; what ran now is started again by the next start.
+
+        One whose database is away may take too long. It is left as in a crash, which costs a repeated batch.
+        """
         for let_go in self._before_close:
             let_go()
         with self.changing:
             for deployed in self._deployed.values():
                 deployed.stop()
-            for deployed in self._deployed.values():
-                deployed.join()
+            deadline = time.monotonic() + END_SECONDS
+            late = [one.name for one in self._deployed.values() if not one.join(deadline - time.monotonic())]
             self._deployed.clear()
-        self.journal.note("server stopped")
-        self._closing.close()
+        self.journal.note("server stopped", late=late)
+        if not late:
+            self._closing.close()
 
     def before_close(self, let_go: Callable[[], None]) -> None:
         """Have something let go when the server ends, before its deployments are."""
@@ -139,6 +148,8 @@ class Server:
         return text
 
     def _changed(self, deployment: Deployment, fields: dict[str, Any]) -> Deployment:
+        if fields.get("problem") is not None:
+            fields["problem"] = json.loads(self.mask(json.dumps(fields["problem"])))
         changed = dataclasses.replace(deployment, **fields)
         self.store.add(changed)
         if changed.status != deployment.status or "problem" in fields:
@@ -157,7 +168,7 @@ class Server:
 
     def _start_spark(self) -> None:
         try:
-            self.host.start(self._scripts(), Silent())
+            self.host.start(Silent())
         except HeadwaterError as problem:
             self.journal.note("Spark does not start", problem=problem.to_json())
 

@@ -88,7 +88,7 @@ class Sessions:
 
     def create(self) -> OpenSession:
         """Open a session; Spark runs when this returns."""
-        self._server.host.start((), Silent())
+        self._server.host.start(Silent())
         home = self._server.folder / "sessions"
         made = OpenSession(secrets.token_hex(8), LocalSession(Interactive(home, _RESTART), self._jobs))
         with self._lock:

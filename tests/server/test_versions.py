@@ -102,6 +102,9 @@ def test_a_version_that_touches_one_of_three_views_recomputes_one(
     assert {name: after[name] for name in ("orders", "totals", "counts")} == {
         name: before[name] for name in ("orders", "totals", "counts")
     }
+    give(client, SCRIPT.replace("CREATE VIEW counts", "CREATE VIEW how_many"))
+    told = client.get("/applications/shop/versions/3/comparison").json()
+    assert (told["new"], told["recomputed"], told["gone"]) == (["how_many"], ["best"], ["counts"])
     back = client.post("/applications/shop/deployments/rollback", json={"confirmed": True})
     assert back.status_code == 201 and back.json()["version"] == 1
     store.append({"orders": [("+", {"id": 9, "customer": "c1", "total": 9})]})

@@ -28,9 +28,12 @@ def router(server: Server) -> APIRouter:
 
     @made.get("/ready")
     def ready() -> dict[str, str]:
-        """Whether Spark has started, so that what is deployed begins at once; 503 until then."""
+        """Whether Spark runs, so that what is deployed begins at once; 503 if not."""
         if not server.host.is_ready:
-            raise ServiceError("Spark has not started yet", hint="Ask again in a few seconds.")
+            raise ServiceError(
+                "Spark does not run",
+                hint="It starts with the server, within seconds. If it has ended, start the server again.",
+            )
         return {"status": "ready"}
 
     @made.get("/metrics", response_class=Response)
