@@ -149,13 +149,17 @@ class World:
 
     def psql(self, *commands: str, expects: int = 0) -> str:
         """What psql prints for some commands, without alignment."""
-        uri = " ".join(f"{name}={value}" for name, value in self.address.items())
+        psql = self.open_psql(*commands)
+        said, complained = psql.communicate(timeout=120)
+        assert psql.returncode == expects, complained
+        return said if expects == 0 else complained
+
+    def open_psql(self, *commands: str) -> subprocess.Popen[str]:
+        """A psql that is at work on some commands."""
+        uri = " ".join(f"{name}='{value}'" for name, value in self.address.items())
         asked = [part for command in commands for part in ("-c", command)]
-        done = subprocess.run(
-            [str(psql_path()), "-X", "-A", "-d", uri, *asked], capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == expects, done.stderr
-        return done.stdout if expects == 0 else done.stderr
+        started = [str(psql_path()), "-X", "-A", "-d", uri, *asked]
+        return subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 ORDERS = {"id": "int", "customer": "string", "total": "decimal(10,2)"}
