@@ -69,7 +69,7 @@ def _numeric_bytes(value: object) -> bytes:
     if not number.is_finite():
         sign = 0xC000 if number.is_nan() else 0xD000 if number > 0 else 0xF000
         return struct.pack("!hhHh", 0, 0, sign, 0)
-    before, _, part = f"{abs(number):f}".partition(".")
+    before, _, part = f"{number.copy_abs():f}".partition(".")
     before = before.lstrip("0")
     before = before.zfill(-(-len(before) // 4) * 4)
     padded = before + part + "0" * (-len(part) % 4)

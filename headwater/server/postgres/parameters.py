@@ -94,7 +94,7 @@ def _decimal(text: str | None) -> exp.Expression:
         return exp.cast(exp.Literal.string(str(number)), "DOUBLE", dialect="spark")
     exponent = number.as_tuple().exponent
     scale = max(0, -int(exponent))
-    digits = max(len(f"{abs(number):f}".replace(".", "").lstrip("0")), scale, 1)
+    digits = max(len(f"{number.copy_abs():f}".replace(".", "").lstrip("0")), scale, 1)
     return exp.cast(exp.Literal.string(f"{number:f}"), f"DECIMAL({digits}, {scale})", dialect="spark")
 
 
@@ -129,5 +129,9 @@ def _numeric(value: bytes) -> str:
     if sign in (0xC000, 0xD000, 0xF000):
         return {0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity"}[sign]
     groups = struct.unpack(f"!{count}h", value[8:])
-    number = sum((Decimal(group).scaleb(4 * (weight - at)) for at, group in enumerate(groups)), Decimal(0))
-    return f"{'-' if sign == 0x4000 else ''}{number:.{scale}f}"
+    # By its digits: numbers of Python are rounded when they are computed with.
+    digits = "".join(f"{group:04}" for group in groups) + "0000" * max(0, weight + 1 - count)
+    digits = "0000" * max(0, -weight - 1) + digits
+    before = 4 * max(0, weight + 1)
+    part = digits[before:].ljust(scale, "0")[:scale]
+    return f"{'-' if sign == 0x4000 else ''}{digits[:before] or '0'}{'.' + part if part else ''}"

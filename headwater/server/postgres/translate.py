@@ -91,7 +91,7 @@ def _division(node: exp.Expression) -> exp.Expression:
     if not isinstance(node, exp.Div) or not node.args.get("typed"):
         return node
     kinds = [_kind(side) for side in (node.left, node.right)]
-    if any(kind in _FRACTIONS for kind in kinds):
+    if any(kind in _FRACTIONS or kind is _Type.NULL for kind in kinds):
         return node
     if all(kind in exp.DataType.INTEGER_TYPES for kind in kinds):
         return exp.IntDiv(this=node.this, expression=node.expression)
@@ -151,6 +151,8 @@ _RULES: tuple[Callable[[exp.Expression], exp.Expression], ...] = (_division, _ro
 
 def _kind(node: exp.Expr) -> exp.DType:
     inner = node.unnest()
+    if isinstance(inner, exp.Null):
+        return _Type.NULL
     kind = inner.type.this if inner.type is not None else _Type.UNKNOWN
     assert isinstance(kind, _Type)
     return kind
