@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import TypeAnnotator, annotate_types
 from sqlglot.optimizer.qualify import qualify
 
+from headwater.server.postgres.functions import check
 from headwater.server.postgres.messages import Refusal
 from headwater.server.postgres.reading import Relation
 from headwater.server.postgres.statements import Query
@@ -25,10 +26,13 @@ _FRACTIONS = exp.DataType.FLOAT_TYPES | {_Type.DECIMAL, _Type.BIGDECIMAL, _Type.
 
 def to_spark(query: Query, given: Sequence[exp.Expression]) -> exp.Query:
     """The query for Spark, with what its parameters are."""
-    tree = query.tree.transform(lambda node: _filled(node, given)).transform(_epoch).transform(_any)
-    if tree.find(exp.Div, exp.Cast, exp.AtTimeZone) is not None:
+    check(query.tree)
+    tree = query.tree.transform(lambda node: _filled(node, given))
+    for rule in _BEFORE_TYPES:
+        tree = tree.transform(rule)
+    if tree.find(exp.Div, exp.Cast, exp.AtTimeZone, exp.Sub, exp.Round) is not None:
         tree = _typed(tree, query.relations)
-    for rule in _RULES:
+    for rule in _BY_TYPES:
         tree = tree.transform(rule)
     try:
         text = tree.sql("spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
@@ -112,6 +116,32 @@ def _rounding(node: exp.Expression) -> exp.Expression:
     return node
 
 
+def _round(node: exp.Expression) -> exp.Expression:
+    """A half goes to the even number if it is floating."""
+    if (
+        isinstance(node, exp.Round)
+        and not node.args.get("decimals")
+        and _kind(node.this) in exp.DataType.FLOAT_TYPES
+    ):
+        return exp.Anonymous(this="RINT", expressions=[node.this])
+    return node
+
+
+def _days(node: exp.Expression) -> exp.Expression:
+    """One day minus another is a number."""
+    if isinstance(node, exp.Sub) and _kind(node.left) is _kind(node.right) is _Type.DATE:
+        return exp.Anonymous(this="DATEDIFF", expressions=[node.left, node.right])
+    return node
+
+
+def _moments(node: exp.Expression) -> exp.Expression:
+    """A type of moments by a name that means the same in every session."""
+    names = {_Type.TIMESTAMPTZ: _Type.TIMESTAMPLTZ, _Type.TIMESTAMP: _Type.TIMESTAMPNTZ}
+    if isinstance(node, exp.DataType) and node.this in names:
+        return exp.DataType(this=names[node.this])
+    return node
+
+
 def _epoch(node: exp.Expression) -> exp.Expression:
     """Seconds since 1970."""
     if not isinstance(node, exp.Extract) or node.name.upper() != "EPOCH":
@@ -120,6 +150,22 @@ def _epoch(node: exp.Expression) -> exp.Expression:
     micros = exp.Anonymous(this="UNIX_MICROS", expressions=[moment])
     seconds = exp.Mul(this=exp.cast(micros, "DECIMAL(20, 0)"), expression=exp.Literal.number("0.000001"))
     return exp.paren(seconds)
+
+
+def _weekday(node: exp.Expression) -> exp.Expression:
+    """Sunday is 0."""
+    if isinstance(node, exp.Extract) and node.name.upper() == "DOW":
+        sunday_is_one = exp.Anonymous(this="DAYOFWEEK", expressions=[node.expression])
+        return exp.paren(exp.Sub(this=sunday_is_one, expression=exp.Literal.number(1)))
+    return node
+
+
+def _shortened(node: exp.Expression) -> exp.Expression:
+    """A text that is cast to a length loses its end."""
+    if isinstance(node, exp.Cast) and node.to.this is _Type.VARCHAR and node.to.expressions:
+        length = node.to.expressions[0].this.copy()
+        return exp.Substring(this=exp.cast(node.this, "TEXT"), start=exp.Literal.number(1), length=length)
+    return node
 
 
 def _any(node: exp.Expression) -> exp.Expression:
@@ -146,7 +192,17 @@ def _zone(node: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this=called, expressions=[node.this, node.args["zone"]])
 
 
-_RULES: tuple[Callable[[exp.Expression], exp.Expression], ...] = (_division, _rounding, _zone)
+_Rule = Callable[[exp.Expression], exp.Expression]
+
+_BEFORE_TYPES: tuple[_Rule, ...] = (_epoch, _weekday, _any, _shortened)
+_BY_TYPES: tuple[_Rule, ...] = (
+    _division,
+    _rounding,
+    _round,
+    _days,
+    _zone,
+    _moments,
+)
 
 
 def _kind(node: exp.Expr) -> exp.DType:
