@@ -26,6 +26,8 @@ def add_serve(commands: Commands) -> None:
     serve.add_argument("--read-token-file", type=Path, metavar="FILE", help=text)
     serve.add_argument("--certificate", type=Path, metavar="FILE", help="serve HTTPS with this certificate")
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
+    text = "let clients of Postgres, psql for example, read views at this port (0: any free one)"
+    serve.add_argument("--pg-port", type=int, metavar="PORT", help=text)
 
 
 def add_app(commands: Commands) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +17,7 @@ from headwater.cli.tokens import read_tokens
 from headwater.errors import UsageError
 from headwater.server.access import LOCAL, Access
 from headwater.server.http import make_app
+from headwater.server.postgres.endpoint import Door, Endpoint
 from headwater.server.server import Server
 
 POLL_SECONDS = 0.1
@@ -32,9 +34,12 @@ def serve_command(given: argparse.Namespace) -> int:
         server = Server(given.state)
         try:
             server.start()
-            with _answering(_config(given, make_app(server, access)), listening):
+            config = _config(given, make_app(server, access))
+            with _answering(config, listening), _postgres(given, server, access=access) as postgres:
                 scheme = "http" if given.certificate is None else "https"
                 print(f"headwater serves at {scheme}://{_address(listening)}", flush=True)
+                if postgres is not None:
+                    print(f"clients of Postgres read at {given.host}:{postgres.port}", flush=True)
                 _wait(stop)
         finally:
             stop.closing()
@@ -97,6 +102,25 @@ def _answering(config: uvicorn.Config, listening: socket.socket) -> Iterator[Non
     finally:
         answering.should_exit = True
         thread.join()
+
+
+@contextmanager
+def _postgres(given: argparse.Namespace, server: Server, *, access: Access) -> Iterator[Endpoint | None]:
+    """Clients of Postgres read views and tables inside the block, if they are to; a token is their password."""
+    if given.pg_port is None:
+        yield None
+        return
+    tls = None
+    if given.certificate is not None:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(given.certificate, given.key)
+    tokens = [token.reveal() for token in (*access.writers.values(), *access.readers.values())]
+    door = Door(given.host, given.pg_port, tokens, tls)
+    endpoint = Endpoint(server.reader, door, note=server.folder / "postgres")
+    try:
+        yield endpoint
+    finally:
+        endpoint.close()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXPRESSIONS = [
+    "id::numeric, price::numeric * 3, weight::numeric / 4 = weight / 4, (id + 1)::numeric / 4 > 1.2, '7.25'::numeric",
     "weight::int, (weight + 1)::bigint, price::int, (price / 2)::int, 2.5::int, id::text",
     "at AT TIME ZONE 'Europe/Berlin', day + 1, day - DATE '2026-01-01'",
     "upper(left(name, 1)), length(name), name || 'x', substring(name, 1, 2), left(name, 1)",

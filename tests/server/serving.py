@@ -18,9 +18,11 @@ START_SECONDS = 180.0
 class Served:
     """A server that is started, killed and started again on one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: str) -> None:
         self.folder = folder
+        self._more = more
         self.url = ""
+        self.postgres_port = 0
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -33,6 +35,7 @@ class Served:
         if self._process is not None:
             return
         command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--state", str(self.folder)]
+        command += self._more
         log = (self.folder.parent / "serve.log").open("a")
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=self.folder.parent, env=os.environ
@@ -42,6 +45,8 @@ class Served:
         said = self._process.stdout.readline()
         assert said.startswith("headwater serves at http://"), said
         self.url = said.split()[-1]
+        if "--pg-port" in self._more:
+            self.postgres_port = int(self._process.stdout.readline().rpartition(":")[2])
 
     def kill(self) -> None:
         """End it as a crash would, with its Java, which ends when nobody holds its input."""

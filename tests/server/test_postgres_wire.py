@@ -173,13 +173,16 @@ PARAMETERS = [
     ("timestamp", "timestamp '2026-01-02 00:00:00' > $1", "2026-01-01 23:00:00.5"),
     ("int4[]", "id = ANY($1)", "{2,9}"),
     ("text[]", "customer = ANY($1)", '{ann,"b b"}'),
-    ("bytea", "customer::bytea = $1", "\\x616e6e"),
+    ("bytea", "(SELECT b FROM bins) = $1", "\\x616e6e"),
     ("uuid", "$1 = '00000000-0000-0000-0000-00000000000a'", "00000000-0000-0000-0000-00000000000a"),
 ]
 
 
 @pytest.mark.parametrize(("kind", "condition", "value"), PARAMETERS)
-def test_parameters_come_in_as_texts_and_as_bytes(raw: Raw, kind: str, condition: str, value: str) -> None:
+def test_parameters_come_in_as_texts_and_as_bytes(
+    world: World, raw: Raw, kind: str, condition: str, value: str
+) -> None:
+    world.reader.put("shop.bins", {"b": "binary"}, [(b"ann",)])
     (oid,) = raw.rows(f"SELECT '{kind}'::regtype::oid", 0)[0]
     (binary,) = raw.rows(f"SELECT '{value}'::{kind}", 1)[0]
     assert oid is not None and binary is not None

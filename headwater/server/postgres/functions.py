@@ -62,6 +62,14 @@ _SAME: tuple[type[exp.Func], ...] = (
 
 _SAME_BY_NAME = frozenset(["every", "make_date", "cardinality"])
 
+_CASTS = frozenset(
+    [
+        *(exp.DType.BOOLEAN, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT, exp.DType.DECIMAL),
+        *(exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.TEXT, exp.DType.VARCHAR),
+        *(exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ),
+    ]
+)
+
 _UNITS = frozenset("YEAR QUARTER MONTH WEEK DAY DOY DOW HOUR MINUTE SECOND EPOCH".split())  # noqa: SIM905  # words
 
 _FORMAT = re.compile(r"(%[YmdHMS]|[-/:., ])*")
@@ -89,8 +97,9 @@ def check(tree: exp.Expr) -> None:
     ):
         raise _refusal("WITH TIES is")
     for cast in tree.find_all(exp.Cast):
-        if cast.to.this in (exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR):
-            raise _refusal("a text of fixed length is")
+        is_whole = not (cast.to.expressions and cast.to.this in (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ))
+        if cast.to.this not in _CASTS or not is_whole:
+            raise _refusal(f"a cast to {cast.to.sql('postgres').lower()} is")
 
 
 def _name(call: exp.Func) -> str:

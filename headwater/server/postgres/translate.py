@@ -21,7 +21,14 @@ from headwater.server.postgres.reading import Relation
 from headwater.server.postgres.statements import Query
 
 _Type = exp.DType
+_SAME_TEXTS = exp.DataType.INTEGER_TYPES | {
+    *(_Type.TEXT, _Type.VARCHAR, _Type.BOOLEAN, _Type.DECIMAL, _Type.DATE, _Type.NULL)
+}
 _FRACTIONS = exp.DataType.FLOAT_TYPES | {_Type.DECIMAL, _Type.BIGDECIMAL, _Type.UDECIMAL}
+
+
+_BY_TYPE = (exp.Div, exp.Cast, exp.AtTimeZone, exp.Sub, exp.Round, exp.DPipe, exp.Concat, exp.ConcatWs)
+"""What means one thing or another, by the types of its parts."""
 
 
 def to_spark(query: Query, given: Sequence[exp.Expression]) -> exp.Query:
@@ -30,7 +37,7 @@ def to_spark(query: Query, given: Sequence[exp.Expression]) -> exp.Query:
     tree = query.tree.transform(lambda node: _filled(node, given))
     for rule in _BEFORE_TYPES:
         tree = tree.transform(rule)
-    if tree.find(exp.Div, exp.Cast, exp.AtTimeZone, exp.Sub, exp.Round) is not None:
+    if tree.find(*_BY_TYPE) is not None:
         tree = _typed(tree, query.relations)
     for rule in _BY_TYPES:
         tree = tree.transform(rule)
@@ -113,6 +120,40 @@ def _rounding(node: exp.Expression) -> exp.Expression:
         node.set("this", exp.Round(this=node.this))
     elif kind is _Type.UNKNOWN:
         raise _unknown(node)
+    return node
+
+
+def _exact(node: exp.Expression) -> exp.Expression:
+    """An exact number of any length, which Spark does not have: one of as many digits as there can be."""
+    if not isinstance(node, exp.Cast) or node.to.this is not _Type.DECIMAL or node.to.expressions:
+        return node
+    kind = _kind(node.this)
+    if kind is _Type.UNKNOWN:
+        raise _unknown(node)
+    if kind is _Type.DECIMAL:
+        return exp.paren(node.this)
+    digits = 0 if kind in exp.DataType.INTEGER_TYPES else 17
+    return exp.cast(node.this, f"DECIMAL(38, {digits})")
+
+
+def _as_text(node: exp.Expression) -> exp.Expression:
+    """Floating numbers and moments are other texts to Spark."""
+    if isinstance(node, exp.Cast) and node.to.this in (_Type.TEXT, _Type.VARCHAR):
+        parts = [node.this]
+    elif isinstance(node, exp.DPipe):
+        parts = [node.left, node.right]
+    elif isinstance(node, (exp.Concat, exp.ConcatWs)):
+        parts = node.expressions
+    else:
+        return node
+    for part in parts:
+        if _kind(part) not in _SAME_TEXTS:
+            raise Refusal(
+                "0A000",
+                f"{part.sql('postgres')} cannot be made a text here",
+                detail="Floating numbers and moments would look different.",
+                hint="Select it as it is, cast it to numeric, or use to_char.",
+            )
     return node
 
 
@@ -199,6 +240,8 @@ _BY_TYPES: tuple[_Rule, ...] = (
     _division,
     _rounding,
     _round,
+    _exact,
+    _as_text,
     _days,
     _zone,
     _moments,
