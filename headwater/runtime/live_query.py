@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -12,10 +14,24 @@ from headwater.errors import HeadwaterError
 from headwater.log.positions import Cut
 from headwater.plan.keys import row_key
 from headwater.runtime.conversation import Onlooker
-from headwater.runtime.facts import Listener
+from headwater.runtime.facts import Listener, Silent
+from headwater.runtime.inspect import drop_state
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.turning import Turning
 from headwater.schema import Schema
+
+QUERIES = "query-"
+"""How the names of their pipelines begin."""
+
+
+def remove_leftovers(home: Path) -> None:
+    """Remove what queries made whose process was killed, at their sources too.
+
+    Those that run hold their folders. Where a server does not answer now, a later session tries again.
+    """
+    for folder in sorted(home.glob(f"{QUERIES}*")):
+        with suppress(HeadwaterError):
+            drop_state(folder, listener=Silent())
 
 
 @dataclass

@@ -17,7 +17,7 @@ from headwater.runtime.facts import Listener
 from headwater.runtime.interactive import Interactive, remove_unused
 from headwater.runtime.jobs import Jobs, job_id
 from headwater.runtime.known import known_of, told
-from headwater.runtime.live_query import LocalQuery
+from headwater.runtime.live_query import QUERIES, LocalQuery, remove_leftovers
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Question
 from headwater.runtime.questions import Answer
@@ -44,6 +44,7 @@ class LocalSession:
         self._declarations = Declarations()
         self._name: sql.Set | None = None
         """What SET 'pipeline.name' said last."""
+        self._has_tidied = False
         self._lock = threading.RLock()
 
     def run(self, text: str, file: str, *, listener: Listener, once: bool = False) -> Outcome:
@@ -94,10 +95,18 @@ class LocalSession:
         return Said("\n".join(answers), is_note=False) if answers else Said(note, is_note=True)
 
     def _query(self, script: Script, file: str, *, once: bool) -> LocalQuery:
-        name = f"query-{os.getpid()}-{next(_NUMBERS)}"
+        name = f"{QUERIES}{os.getpid()}-{next(_NUMBERS)}"
         # Without a table nothing can change: the first answer is the last.
         is_final = not any(isinstance(s, sql.CreateTable | sql.CreateCatalog) for s in script.statements)
-        return LocalQuery(name, self._mode(), self._opening(script, name, file), once=once or is_final)
+        opening = self._opening(script, name, file)
+
+        def opening_first(listener: Listener) -> Pipeline:
+            if not self._has_tidied:
+                self._has_tidied = True
+                remove_leftovers(self._interactive.folder_of(name).parent)
+            return opening(listener)
+
+        return LocalQuery(name, self._mode(), opening_first, once=once or is_final)
 
     def _start(self, script: Script, file: str, listener: Listener, *, once: bool) -> Job:
         given = self._name.value if self._name is not None else None

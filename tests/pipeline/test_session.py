@@ -10,10 +10,12 @@ from typing import TypeVar
 import pyarrow as pa
 import pytest
 
+from headwater.cli.client.words import FUNCTIONS
 from headwater.errors import SqlError
 from headwater.runtime.conversation import Known, LiveAnswers, Outcome, Query, Said, Started
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.runtime.interactive import Interactive
+from headwater.runtime.open import open_engine, open_pipeline
 from headwater.runtime.session import LocalSession
 from headwater.sources.base import Report
 
@@ -129,6 +131,14 @@ def test_a_live_query_knows_its_key_and_leaves_nothing_behind(session: LocalSess
     assert list(home.glob("query-*")) == []
 
 
+def test_what_a_query_left_that_was_killed_goes_with_the_next_one(session: LocalSession, home: Path) -> None:
+    left = home / "query-1-1"
+    open_pipeline(f"{CLICKS}; SELECT id FROM clicks", file="sql", state=left, listener=Silent()).close()
+    assert left.exists()
+    followed(session, "SELECT SUM(id) AS n FROM clicks", [(10,)])
+    assert not left.exists()
+
+
 def test_a_query_without_tables_ends_by_itself(session: LocalSession) -> None:
     query: Query = session.run("SELECT 1 AS one", "sql", listener=Silent())  # type: ignore[assignment]  # a SELECT
     onlooker = Onlooker()
@@ -172,3 +182,10 @@ def test_a_job_that_cannot_start_is_an_error_and_no_job(session: LocalSession, h
     with pytest.raises(SqlError):
         run(session, "INSERT INTO narrow SELECT * FROM pages", Started)
     assert session.jobs() == () and not (home / "into-narrow").exists()
+
+
+def test_every_function_that_is_offered_exists(session: LocalSession, tmp_path: Path) -> None:
+    spark = open_engine("words", tmp_path / "work", Silent()).spark
+    known = {row[0].upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
+    ours = {"JSON_EXISTS", "JSON_OBJECT", "JSON_QUERY", "JSON_VALUE", "TRY_CAST"}
+    assert set(FUNCTIONS) - known == ours

@@ -143,16 +143,19 @@ class _Progress:
     """Bars for what takes a while before a statement's outcome is there."""
 
     def __init__(self, console: Console) -> None:
-        self._bars = Bars(console)
+        self._console = console
+        self._bars: Bars | None = None
 
     def report(self, report: Report) -> None:
+        self._bars = self._bars or Bars(self._console)
         self._bars.report(report)
 
     def batch(self, done: BatchDone) -> None:
         """What a job does is told when someone asks."""
 
     def close(self) -> None:
-        self._bars.close()
+        if self._bars is not None:
+            self._bars.close()
 
 
 def _kind(name: str, views: frozenset[str]) -> str:
