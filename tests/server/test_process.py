@@ -18,6 +18,7 @@ import pytest
 
 from tests.server.serving import Served
 from tests.server.waiting import until
+from tests.stage.programs import programs_in
 
 pytestmark = pytest.mark.jvm
 
@@ -43,7 +44,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_the_life_cycle_of_the_docs_runs(served: Served, tmp_path: Path) -> None:
     served.start()
     script = re.findall(r"```bash\n(set -euo.*?)```", PAGE.read_text(), re.DOTALL)[0]
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    programs = programs_in(tmp_path / "programs", "jq")
+    path = f"{Path(sys.executable).parent}:{programs}:{os.environ['PATH']}"
     env = os.environ | {"HEADWATER_SERVER": served.url, "PATH": path}
     ran = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=280
