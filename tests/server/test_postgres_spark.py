@@ -6,6 +6,7 @@ of which adds up to nothing.
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,6 +20,7 @@ import pytest
 
 from headwater.server.postgres.endpoint import Door, Endpoint
 from headwater.server.reader import Reader
+from tests.postgres.world import wait_for
 from tests.server.postgres_queries import QUERIES
 from tests.server.postgres_world import World as Asked
 from tests.server.reading_world import BANK, World, made_world
@@ -140,6 +142,16 @@ def test_what_spark_cannot_compute_is_an_error_of_the_query(client: psycopg2.ext
         rows(client, "SELECT name::int FROM things")
     assert "cannot be cast" in str(refused.value.diag.message_detail) and refused.value.diag.message_hint
     assert rows(client, "SELECT things FROM named WHERE name = 'ann'") == [(1,)]
+
+
+def test_a_query_that_is_cancelled_ends_in_spark_too(asked: Asked) -> None:
+    many = ", ".join(f"things AS t{number}" for number in range(18))
+    psql = asked.open_psql(f"SELECT count(*) FROM {many} WHERE t0.id + t17.id > 0")
+    wait_for(
+        lambda: any(one.name.startswith("headwater reader") for one in threading.enumerate()), seconds=60
+    )
+    psql.send_signal(signal.SIGINT)
+    assert "canceling statement due to user request" in psql.communicate(timeout=60)[1]
 
 
 def test_two_queries_in_one_transaction_see_one_cut_while_the_pipeline_goes_on(

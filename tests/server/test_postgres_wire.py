@@ -35,7 +35,7 @@ from tests.server.postgres_world import World, postgres_world
 pytestmark = pytest.mark.services
 
 MOMENT = datetime.datetime(2026, 3, 29, 1, 59, 59, 123456)
-EARLY = datetime.datetime(1815, 6, 18)
+EARLY = datetime.datetime(1815, 6, 18, 0, 0, 0, 500)
 
 KINDS: list[tuple[str, str, list[object], list[str]]] = [
     # Spark's type, Postgres' type, values, and how Postgres is given them

@@ -129,7 +129,8 @@ def wall(value: object) -> datetime.datetime:
 
 
 def _moment(value: object) -> bytes:
-    return wall(value).isoformat(" ").encode()
+    text = wall(value).isoformat(" ")
+    return (text.rstrip("0") if "." in text else text).encode()
 
 
 def _moment_utc(value: object) -> bytes:
