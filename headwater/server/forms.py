@@ -91,7 +91,9 @@ def _cells(array: pa.Array) -> pa.Array:
         text = decimals(array)
     elif pa.types.is_timestamp(kind):
         text = times(array, _JSON.timestamps)
-    elif pa.types.is_nested(kind) or pa.types.is_binary(kind):
+    elif pa.types.is_binary(kind):
+        text = pc.replace_substring(column(array, _JSON), '"', "")
+    elif pa.types.is_nested(kind):
         text = _quoted(column(array, _JSON))
     else:
         text = array.cast(pa.string())

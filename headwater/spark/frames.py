@@ -140,4 +140,4 @@ def register(view: str, frame: DataFrame) -> None:
 
 def quoted(view: str) -> str:
     """A name as Spark takes it."""
-    return f"`{view}`"
+    return "`" + view.replace("`", "``") + "`"

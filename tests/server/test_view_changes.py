@@ -29,7 +29,7 @@ MOVED = BANK.replace(
 
 NIGHTLY = """
 CREATE TABLE numbers (n INT) WITH ('connector' = 'values', 'name' = '{store}');
-CREATE VIEW doubled AS SELECT 2 * n AS n FROM numbers;
+CREATE VIEW doubled AS SELECT 2 * n AS `n``s` FROM numbers;
 """
 
 
