@@ -21,10 +21,12 @@ from headwater.server.problems import plain_answer, problem_answer, wrong_reques
 from headwater.server.routes import (
     applications,
     changes,
+    dashboards,
     deployments,
     integrations,
     operations,
     pipelines,
+    queries,
     sessions,
     versions,
     views,
@@ -39,7 +41,9 @@ ROUTERS: tuple[Callable[[Server], APIRouter], ...] = (
     sessions.router,
     views.router,
     changes.router,
+    queries.router,
     pipelines.router,
+    dashboards.router,
     operations.router,
 )
 """One for each topic, in the order of the page."""

@@ -17,6 +17,9 @@ from headwater.server.server import Server
 SHOWN = 60
 """So many batches are drawn."""
 
+REPORTS = 12
+"""So many reports of sources and sinks are told."""
+
 
 def summaries(server: Server) -> list[dict[str, Any]]:
     """Every application that was ever deployed, with how its pipeline is."""
@@ -56,6 +59,28 @@ def batch_answer(batch: BatchDone) -> dict[str, Any]:
         "done_at": moment(batch.done_at),
         "moved": dict(batch.moved),
     }
+
+
+def report_answers(server: Server, deployed: Deployed | None) -> list[dict[str, Any]]:
+    """The last word on each thing that takes a while or was noted, the newest first."""
+    last = (
+        {}
+        if deployed is None
+        else {(one.stage, one.subject): (at, one) for at, one in deployed.facts.reports}
+    )
+    newest = sorted(last.values(), key=lambda known: -known[0])[:REPORTS]
+    return [
+        {
+            "at": moment(at),
+            "stage": one.stage,
+            "subject": server.mask(one.subject),
+            "done": one.done,
+            "total": one.total,
+            "per_second": one.per_second,
+            "seconds_left": one.seconds_left,
+        }
+        for at, one in newest
+    ]
 
 
 def _standing(server: Server, pipeline: Pipeline | None) -> dict[str, Any]:

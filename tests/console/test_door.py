@@ -46,6 +46,9 @@ def test_a_token_is_asked_for_and_kept_where_no_script_reads_it(outside: Page) -
     assert outside.evaluate("document.cookie") == ""
     outside.reload()
     expect(outside.get_by_role("heading", name="No pipeline yet")).to_be_visible()
+    outside.get_by_role("button", name="Leave").click()
+    expect(outside.get_by_label("Token")).to_be_visible()
+    assert outside.context.cookies() == []
 
 
 def test_a_cookie_alone_changes_nothing(guarded: Stand) -> None:

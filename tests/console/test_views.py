@@ -60,7 +60,7 @@ def test_a_chart_takes_one_click_and_its_address_can_be_kept(page: Page) -> None
         page.get_by_role("button", name=kind, exact=True).click()
         expect(page.locator(drawn).first).to_be_visible()
     page.get_by_role("button", name="Bar", exact=True).click()
-    expect(page.locator(".barlist .bar", has_text="cid").locator(".bar-value")).to_have_text("30")
+    expect(page.locator(".barlist .bar", has_text="cid").locator(".bar-value")).to_have_text("30.00")
     page.reload()
     expect(page.locator(".barlist .bar", has_text="cid")).to_be_visible()
     page.get_by_role("button", name="Number", exact=True).click()

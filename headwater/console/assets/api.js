@@ -20,6 +20,8 @@ export const get = (path, signal) => ask("GET", path, undefined, signal);
 /** Rows, with all digits of their numbers. */
 export const getRows = (path, signal) => ask("GET", path, undefined, signal, exact);
 export const post = (path, body = {}) => ask("POST", path, body);
+export const put = (path, body) => ask("PUT", path, body);
+export const remove = (path) => ask("DELETE", path);
 
 /** A path whose parts may hold anything. */
 export const path = (...parts) => "/" + parts.map(encodeURIComponent).join("/");

@@ -27,6 +27,13 @@ export function chart(kind, rows, { x, y }) {
   return line(points, kind === "area", `${y} over ${x}`);
 }
 
+/** Numbers that stand below each other have as many digits behind the point. */
+function aligned(points) {
+  const digits = points.every((point) => Number.isInteger(point.value)) ? 0 : 2;
+  const format = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return (value) => format.format(value);
+}
+
 function single(points, y) {
   const total = points.reduce((sum, point) => sum + point.value, 0);
   return h("div", { class: "single" }, h("span", { class: "value" }, number(Math.round(total * 100) / 100)), h("span", { class: "soft" }, points.length > 1 ? `${y}, all ${number(points.length)} rows` : y));
@@ -35,6 +42,7 @@ function single(points, y) {
 function bars(points, label) {
   const shown = [...points].sort((one, other) => other.value - one.value).slice(0, 24);
   const [low, high] = [Math.min(0, ...shown.map((p) => p.value)), Math.max(0, ...shown.map((p) => p.value))];
+  const digits = aligned(shown);
   const scale = (value) => (100 * (value - low)) / (high - low || 1);
   return h(
     "div",
@@ -46,7 +54,7 @@ function bars(points, label) {
         { class: "bar", "data-key": `bar ${text(point.name)}` },
         h("span", { class: "bar-name", title: text(point.name) }, text(point.name)),
         h("span", { class: "bar-room" }, h("i", { style: { left: `${from}%`, width: `${Math.max(to - from, 0.3)}%` } })),
-        h("span", { class: "bar-value" }, number(point.value)),
+        h("span", { class: "bar-value" }, digits(point.value)),
       );
     }),
     points.length > shown.length ? h("p", { class: "faint small" }, `and ${number(points.length - shown.length)} more`) : null,
@@ -59,6 +67,7 @@ function pie(points, label) {
   const rest = sorted.slice(7).reduce((sum, point) => sum + point.value, 0);
   if (rest > 0) shown.push({ name: `${sorted.length - 7} others`, value: rest });
   const total = shown.reduce((sum, point) => sum + point.value, 0) || 1;
+  const digits = aligned(shown);
   let turn = 0;
   const slices = shown.map((point, index) => {
     const part = point.value / total;
@@ -66,7 +75,7 @@ function pie(points, label) {
     turn += part;
     return ring;
   });
-  const legend = shown.map((point, index) => h("li", {}, h("i", { class: `c${index + 1}` }), h("span", {}, text(point.name)), h("b", {}, number(point.value)), h("span", { class: "faint" }, `${Math.round((100 * point.value) / total)} %`)));
+  const legend = shown.map((point, index) => h("li", {}, h("i", { class: `c${index + 1}` }), h("span", {}, text(point.name)), h("b", {}, digits(point.value)), h("span", { class: "faint" }, `${Math.round((100 * point.value) / total)} %`)));
   return h("div", { class: "pie" }, s("svg", { viewBox: "0 0 120 120", role: "img", "aria-label": label }, slices), h("ul", {}, legend));
 }
 

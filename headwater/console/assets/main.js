@@ -95,10 +95,36 @@ function drawSide() {
     h(
       "div",
       { class: "foot" },
+      passed() ? h("button", { class: "quiet", type: "button", onclick: leave, title: "Forget the token" }, icon("close"), h("span", {}, "Leave")) : null,
       h("button", { class: "quiet", type: "button", onclick: turnTheme, title: "Light or dark (t)" }, icon("theme"), h("span", {}, "Theme")),
       h("a", { href: "/docs", class: "nav", "data-outside": true }, icon("book"), h("span", {}, "API")),
     ),
   );
+}
+
+const DOOR = "headwater-door";
+
+/** True if a token was given at the door; the browser keeps it where no script reads it. */
+function passed() {
+  try {
+    return localStorage.getItem(DOOR) === "passed";
+  } catch {
+    return false;
+  }
+}
+
+function mark(said) {
+  try {
+    localStorage.setItem(DOOR, said);
+  } catch {
+    // Then the way out is to close the browser.
+  }
+}
+
+async function leave() {
+  await post("/console/logout");
+  mark("left");
+  show();
 }
 
 function turnTheme() {
@@ -146,6 +172,7 @@ door.needed = () => {
   login.show(main, {
     enter: async (token) => {
       await post("/console/login", { token });
+      mark("passed");
       show();
     },
   });

@@ -13,7 +13,7 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Question
 from headwater.server.applications import find_application
 from headwater.server.deployed import Deployed
-from headwater.server.pipelines import batch_answer, summaries, summary
+from headwater.server.pipelines import batch_answer, report_answers, summaries, summary
 from headwater.server.records import Application, Version
 from headwater.server.refusals import Conflict, missing
 from headwater.server.server import Server
@@ -49,7 +49,8 @@ def router(server: Server) -> APIRouter:
         drawn = None
         if deployed is not None and pipeline is not None:
             drawn = graph(pipeline, list(deployed.facts.batches))
-        return summary(server, application) | {"graph": drawn}
+        reports = report_answers(server, deployed)
+        return summary(server, application) | {"graph": drawn, "reports": reports}
 
     @made.get("/{name}/batches")
     def batches(name: str, limit: int = Query(default=50, ge=1, le=100)) -> dict[str, Any]:

@@ -62,7 +62,7 @@ function page(name, { shown, batches }, at, acts) {
     h(
       "div",
       { class: open ? "beside two" : "beside" },
-      h("div", { class: "column" }, h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)), steps(batches)),
+      h("div", { class: "column" }, h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)), steps(batches), reports(shown.reports)),
       open ? node(name, at.detail, () => acts.choose(at.chosen)) : null,
     ),
   );
@@ -117,6 +117,21 @@ function steps(batches) {
       { class: "folds" },
     ),
   );
+}
+
+const ONCE = ["spark", "fetch"];
+
+/** What sources and sinks said: first rows that are read, what is waited for, what was noted. */
+function reports(said) {
+  const shown = said.filter((one) => !ONCE.includes(one.stage));
+  if (!shown.length) return null;
+  const rows = shown.map((one) => {
+    const speed = [one.per_second ? `${rate(one.per_second)}/s` : null, one.seconds_left ? `${seconds(one.seconds_left)} left` : null].filter(Boolean).join(", ");
+    const part = one.total ? h("div", { class: "meter" }, h("i", { style: { width: `${Math.min(100, (100 * one.done) / one.total)}%` } })) : null;
+    const counted = one.total !== null || one.done ? `${number(one.done)}${one.total === null ? "" : ` of ${number(Math.max(one.total, one.done))}`}` : "";
+    return h("tr", { "data-key": `${one.stage} ${one.subject}` }, h("td", {}, h("span", { class: "tag" }, one.stage)), h("td", { class: "wide" }, h("div", { class: "said" }, one.subject), part), h("td", { class: "number" }, counted, speed ? h("div", { class: "faint small" }, speed) : null), h("td", { class: "number soft", title: one.at }, ago(one.at)));
+  });
+  return h("section", { class: "panel", "aria-label": "Sources and sinks" }, h("header", {}, h("h2", {}, "Sources and sinks")), h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, rows))));
 }
 
 const total = (batch) => Object.values(batch.seconds).reduce((sum, value) => sum + value, 0);

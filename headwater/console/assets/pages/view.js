@@ -1,6 +1,6 @@
 // A view as it lives: its rows, its changes as they come, and a chart of it.
 
-import { get, getRows, path } from "../api.js";
+import { get, getRows, path, put } from "../api.js";
 import { axes, chart, KINDS } from "../chart.js";
 import { h, patch } from "../dom.js";
 import { compare, isNumber, text } from "../exact.js";
@@ -25,6 +25,7 @@ export async function show(place, { life, params: [name], query }) {
     at.isLost = what === "lost";
     draw();
   });
+  at.add = (into) => add(into, relation, at).then((added) => set({ added, adding: false }), (problem) => set({ added: { problem } }));
   const set = (changes) => {
     Object.assign(at, changes);
     const said = new URLSearchParams(at.kind === "table" ? {} : { show: at.kind, x: at.x, y: at.y });
@@ -39,6 +40,17 @@ export async function show(place, { life, params: [name], query }) {
   followed.start(life.signal);
   // Ages go on, and what has flashed goes out.
   return life.every(500, async () => draw());
+}
+
+/** Put the chart at the end of a dashboard, which may be a new one. */
+async function add(into, relation, { kind, x, y }) {
+  const known = await get(path("dashboards", into)).catch((problem) => {
+    if (problem.status === 404) return { title: "", charts: [] };
+    throw problem;
+  });
+  const chart = { view: relation.full_name, kind, x, y, title: "", width: 1 };
+  await put(path("dashboards", into), { ...known, charts: [...known.charts, chart] });
+  return { into };
 }
 
 /** A table has no changes of its own to follow: its first rows are asked for again and again. */
@@ -63,6 +75,8 @@ function page(relation, followed, at, set) {
     head(relation, followed, living),
     followed.ended ? h("p", { class: "busy-note" }, h("b", {}, followed.ended.state), "These are the rows at its last cut.") : null,
     followed.ended?.error ? failure(followed.ended.error) : null,
+    at.added?.problem ? failure(at.added.problem) : null,
+    at.added?.into ? h("p", { class: "good-note", role: "status" }, h("b", {}, "Added. "), h("a", { href: "/console" + path("dashboards", at.added.into) }, `To the dashboard ${at.added.into}`)) : null,
     at.isLost && !followed.ended ? h("p", { class: "busy-note" }, h("b", {}, "lost"), "The server does not answer; trying again.") : null,
     h(
       "div",
@@ -93,7 +107,18 @@ function toolbar(relation, at, set) {
   const column = (axis, names) => h("label", { class: "inline" }, axis === "x" ? "by" : "of", h("select", { "aria-label": axis === "x" ? "Names" : "Values", "data-own": "", onchange: (event) => set({ [axis]: event.target.value }) }, names.map((name) => h("option", { value: name, selected: at[axis] === name }, name))));
   const names = relation.columns.map((one) => one.name);
   const search = h("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows", "data-own": "", oninput: (event) => set({ filter: event.target.value }) });
-  return h("header", {}, h("div", { class: "choice", role: "group", "aria-label": "Shown as" }, kinds), at.kind === "table" ? search : [column("y", at.numbers.length ? at.numbers : names), at.kind === "number" ? null : column("x", names)]);
+  return h("header", {}, h("div", { class: "choice", role: "group", "aria-label": "Shown as" }, kinds), at.kind === "table" ? search : [column("y", at.numbers.length ? at.numbers : names), at.kind === "number" ? null : column("x", names), relation.kind === "view" ? kept(at, set) : null]);
+}
+
+/** Where the chart can be kept. */
+function kept(at, set) {
+  if (!at.adding) return h("button", { class: "button", type: "button", onclick: () => set({ adding: true, added: null }) }, "Add to dashboard");
+  const name = h("input", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9_.\\-]{0,99}", placeholder: "dashboard", "aria-label": "Dashboard", size: 14, autofocus: true, "data-own": "", title: "letters, digits, _, - and ." });
+  const submit = (event) => {
+    event.preventDefault();
+    at.add(event.target.querySelector("input").value.trim());
+  };
+  return h("form", { class: "inline", onsubmit: submit }, name, h("button", { class: "button main", type: "submit" }, "Add"));
 }
 
 function sheet(relation, entries, at, set) {

@@ -1,0 +1,93 @@
+"""Dashboards: charts of views, each dashboard a file of JSON that can be kept in git and put back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from headwater.errors import StateError, UsageError
+from headwater.server.applications import NAME
+from headwater.server.refusals import missing
+from headwater.server.server import Server
+
+FOLDER = "dashboards"
+
+Text = Annotated[str, Field(max_length=200)]
+
+
+class Chart(BaseModel):
+    """One chart: a view, how it is drawn, and which of its columns."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    view: Text = Field(description="application.view")
+    kind: Literal["table", "bar", "line", "area", "pie", "number"] = "bar"
+    x: Text = Field(default="", description="the column of names")
+    y: Text = Field(default="", description="the column of values")
+    title: Text = ""
+    width: int = Field(default=1, ge=1, le=2, description="in columns of the grid")
+
+
+class Dashboard(BaseModel):
+    """Charts on a grid, in order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Text = ""
+    charts: list[Chart] = Field(default=[], max_length=100)
+
+
+def all_dashboards(server: Server) -> dict[str, Dashboard]:
+    """Every dashboard by name."""
+    files = sorted((server.folder / FOLDER).glob("*.json"))
+    return {file.stem: _read(file) for file in files if NAME.fullmatch(file.stem)}
+
+
+def find_dashboard(server: Server, name: str) -> Dashboard:
+    """The dashboard of a name."""
+    file = _file(server, name)
+    if not file.exists():
+        raise missing("dashboard", name, list(all_dashboards(server)))
+    return _read(file)
+
+
+def save_dashboard(server: Server, name: str, dashboard: Dashboard) -> None:
+    """Keep a dashboard, in the place of one of the same name."""
+    file = _file(server, name)
+    file.parent.mkdir(exist_ok=True, mode=0o700)
+    partial = file.with_suffix(".partial")
+    partial.write_text(
+        json.dumps(dashboard.model_dump(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    os.replace(partial, file)
+
+
+def remove_dashboard(server: Server, name: str) -> None:
+    """Forget a dashboard."""
+    find_dashboard(server, name)
+    _file(server, name).unlink()
+
+
+def _file(server: Server, name: str) -> Path:
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' cannot be the name of a dashboard",
+            hint="Its file is called so: letters, digits, _, - and ., 100 at most.",
+        )
+    return server.folder / FOLDER / f"{name}.json"
+
+
+def _read(file: Path) -> Dashboard:
+    try:
+        return Dashboard.model_validate_json(file.read_bytes())
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        raise StateError(
+            f'the dashboard in "{file.name}" cannot be read',
+            detail=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
+            hint="Mend the file, or remove it.",
+        ) from None

@@ -1,0 +1,89 @@
+"""Applications in a real Chromium: written, mistaken, deployed, changed, rolled back.
+
+Oracle: what the server says of versions and deployments, and the place at which its own error stands.
+"""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.console.stand import Stand
+
+pytestmark = pytest.mark.jvm
+
+FIRST = """CREATE TABLE orders (id BIGINT, pizza INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
+  'connector' = 'datagen', 'fields.id.kind' = 'sequence', 'fields.pizza.min' = '1', 'fields.pizza.max' = '3'
+);
+CREATE VIEW sold AS SELECT pizza, COUNT(*) AS pieces FROM orders GROUP BY pizza;"""
+SECOND = FIRST.replace("COUNT(*) AS pieces", "COUNT(*) AS pieces, MAX(id) AS last")
+
+
+def write(page: Page, text: str) -> None:
+    page.get_by_role("textbox", name="SQL").fill(text)
+
+
+def test_sql_with_a_mistake_is_underlined_and_then_deployed(page: Page, stand: Stand) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="New application").click()
+    page.get_by_label("Name").fill("pizza")
+    write(page, FIRST.replace("GROUP BY", "GRUP BY"))
+    page.get_by_role("button", name="Deploy").click()
+    expect(page.get_by_role("alert")).to_contain_text("Line 4")
+    expect(page.locator(".behind .wrong")).to_be_visible()
+    expect(page.locator(".lines .wrong")).to_have_text(re.compile("^4"))
+    write(page, FIRST)
+    page.get_by_role("button", name="Deploy").click()
+    expect(page).to_have_url(re.compile("/console/pipelines/pizza$"))
+    expect(page.locator("svg.graph .node")).to_have_count(2)
+    expect(page.get_by_role("region", name="Batches").locator("tbody tr").first).to_be_visible()
+    versions = httpx.get(f"{stand.address}/applications/pizza/versions").json()["application_versions"]
+    assert [one["statement"] for one in versions] == [FIRST]
+
+
+def test_a_second_version_shows_what_changed_and_is_rolled_back(page: Page, stand: Stand) -> None:
+    page.goto("/console/applications")
+    page.get_by_role("link", name="pizza").click()
+    page.get_by_role("link", name="Edit SQL").click()
+    write(page, SECOND)
+    page.get_by_role("button", name="Deploy").click()
+    # The view is another one: what would be computed anew is told before anything is touched.
+    expect(page.get_by_role("alert")).to_contain_text("computed anew: sold")
+    page.get_by_role("button", name="Deploy it all the same").click()
+    expect(page).to_have_url(re.compile("/console/pipelines/pizza$"))
+    expect(page.get_by_role("region", name="Batches").locator("tbody tr").first).to_be_visible()
+    page.goto("/console/applications/pizza")
+    expect(page.locator(".diff .added")).to_contain_text("MAX(id) AS last")
+    expect(page.locator(".diff .removed")).to_contain_text("COUNT(*) AS pieces FROM")
+    page.get_by_role("button", name="Roll back").click()
+    page.get_by_role("button", name="Deploy it all the same").click()
+    deployed = page.get_by_role("region", name="Versions").locator("tr", has_text="deployed")
+    expect(deployed).to_contain_text("Version 1")
+    expect(page.locator("h1 + .state")).to_have_text("running")
+
+
+def test_a_schedule_is_kept_and_shown(page: Page) -> None:
+    page.goto("/console/new")
+    page.get_by_label("Name").fill("nightly")
+    page.get_by_label("Runs").select_option("schedule")
+    page.get_by_label("Every").fill("1 day")
+    write(page, FIRST.replace("'fields.id.kind'", "'number-of-rows' = '5', 'fields.id.kind'"))
+    page.get_by_role("button", name="Deploy").click()
+    expect(page).to_have_url(re.compile("/console/pipelines/nightly$"))
+    page.goto("/console/applications")
+    expect(page.locator("tr", has_text="nightly")).to_contain_text("every 1 day")
+
+
+def test_secrets_come_back_as_stars_and_are_not_saved_so(page: Page, stand: Stand) -> None:
+    script = "CREATE TABLE t (id INT) WITH ('connector' = 'values', 'password' = 'x')".replace(
+        "values", "jdbc"
+    )
+    script = script.replace("'password'", "'url' = 'jdbc:postgresql://h/d', 'table-name' = 't', 'password'")
+    stand.post("/applications", {"name": "hidden"})
+    stand.post("/applications/hidden/versions", {"statement": f"{script}; SELECT * FROM t"})
+    page.goto("/console/applications/hidden/edit")
+    expect(page.get_by_role("textbox", name="SQL")).to_have_value(re.compile(r"'password' = '\*\*\*'"))
+    expect(page.get_by_role("button", name="Deploy")).to_be_disabled()

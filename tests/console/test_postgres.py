@@ -1,0 +1,85 @@
+"""The console over a real Postgres: an UPDATE lights up a cell, and a locked sink is named.
+
+Oracle: what was written to Postgres, and the lock that was taken there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg2
+import pytest
+from playwright.sync_api import Page, expect
+
+from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
+from tests.console.stand import Stand, until
+
+pytestmark = [pytest.mark.jvm, pytest.mark.services]
+
+SCRIPT = """
+CREATE TABLE claims (id INT, animal STRING, cost INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
+  'connector' = 'postgres-cdc', 'hostname' = '127.0.0.1', 'port' = '{port}', 'username' = 'postgres',
+  'password' = 'postgres', 'database-name' = 'postgres', 'table-name' = 'claims'
+);
+CREATE VIEW costs AS SELECT animal, SUM(cost) AS cost FROM claims GROUP BY animal;
+CREATE TABLE kept (animal STRING, cost BIGINT, PRIMARY KEY (animal) NOT ENFORCED) WITH (
+  'connector' = 'jdbc', 'url' = 'jdbc:postgresql://127.0.0.1:{port}/postgres', 'table-name' = 'kept',
+  'username' = 'postgres', 'password' = 'postgres'
+);
+INSERT INTO kept SELECT animal, cost FROM costs;
+"""
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    with temporary_postgres({"fsync": "off"}) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def insurer(postgres: EmbeddedPostgres, stand: Stand) -> str:
+    """The address of a database with claims, which a pipeline follows."""
+    run(postgres.uri, "CREATE TABLE claims (id INT PRIMARY KEY, animal TEXT, cost INT)")
+    run(postgres.uri, "CREATE TABLE kept (animal TEXT PRIMARY KEY, cost BIGINT)")
+    run(postgres.uri, "INSERT INTO claims VALUES (1, 'Koala', 100), (2, 'Emu', 50)")
+    stand.deploy("claims", SCRIPT.replace("{port}", str(postgres.port)))
+    until(lambda: run(postgres.uri, "SELECT count(*) FROM kept") == [(2,)], "both rows are kept")
+    return postgres.uri
+
+
+def run(uri: str, statement: str) -> list[tuple[object, ...]]:
+    connection = psycopg2.connect(uri)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        found = cursor.fetchall() if cursor.description else []
+    connection.close()
+    return found
+
+
+def test_an_update_in_postgres_lights_up_the_cell(page: Page, insurer: str) -> None:
+    page.goto("/console/views/claims.costs")
+    koala = page.locator("table.live tr", has_text="Koala")
+    expect(koala).to_contain_text("100")
+    run(insurer, "UPDATE claims SET cost = 175 WHERE id = 1")
+    expect(koala.locator("td.flash")).to_have_text("175")
+    # The row above did not change.
+    expect(page.locator("table.live tr", has_text="Emu").locator("td.flash")).to_have_count(0)
+
+
+def test_a_locked_sink_is_named_at_once_and_in_the_graph(page: Page, insurer: str) -> None:
+    holder = psycopg2.connect(insurer)
+    with holder.cursor() as cursor:
+        cursor.execute("LOCK TABLE kept")
+    run(insurer, "UPDATE claims SET cost = 60 WHERE id = 2")
+    page.goto("/")
+    expect(page.locator(".busy-note")).to_contain_text("sink writing")
+    page.get_by_role("link", name="claims").click()
+    late = page.locator("svg.graph .node.late")
+    expect(late).to_have_count(1)
+    expect(late).to_contain_text("kept")
+    holder.rollback()
+    holder.close()
+    expect(late).to_have_count(0)
+    expect(page.locator(".busy-note")).to_have_count(0)
+    until(lambda: run(insurer, "SELECT cost FROM kept WHERE animal = 'Emu'") == [(60,)], "the row is kept")
