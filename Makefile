@@ -19,7 +19,7 @@ BENCH ?= run
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-engine bench-capture bench-latency build packages test-spill
+.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-engine bench-capture bench-latency bench-console build packages test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -84,3 +84,6 @@ bench-latency: install ## from a commit in Postgres to the row in another databa
 
 bench-capture: install ## first rows and changes of a Postgres: ours beside COPY, pg_recvlogical and Debezium's engine
 	$(BIN)/python -m bench.postgres $(ARGS)
+
+bench-console: install ## how much 50 people who look on slow down the steps; ARGS="--viewers 200"
+	$(BIN)/python -m bench.console $(ARGS)

@@ -62,6 +62,19 @@ def test_a_file_that_is_put_there_is_a_dashboard(page: Page, stand: Stand) -> No
     assert not (folder / "ours.json").exists()
 
 
+@pytest.mark.jvm
+def test_more_views_than_a_browser_has_connections_are_all_drawn(page: Page, stand: Stand) -> None:
+    views = "".join(f"CREATE VIEW v{n} AS SELECT SUM(cost) + {n} AS total FROM claims;" for n in range(8))
+    stand.deploy("many", SCRIPT.replace("CREATE VIEW costs", f"{views} CREATE VIEW costs"))
+    STORES["many"].append({"claims": [("+", {"id": 1, "animal": "Emu", "cost": 40})]})
+    stand.until_running("many")
+    charts = [{"view": f"many.v{n}", "kind": "number", "y": "total"} for n in range(8)]
+    saved = httpx.put(f"{stand.address}/dashboards/many", json={"charts": charts}, timeout=60)
+    assert saved.status_code == 200
+    page.goto("/console/dashboards/many")
+    expect(page.locator(".single .value")).to_have_text([str(40 + n) for n in range(8)])
+
+
 @pytest.mark.parametrize(
     ("name", "body", "status"),
     [

@@ -21,7 +21,23 @@ export class Followed {
     this.count = 0;
   }
 
+  /** Follow it while the page is looked at: a browser has few connections to one server, for all its pages. */
   start(signal) {
+    let events = document.hidden ? null : this.open(signal);
+    const turn = () => {
+      events?.close();
+      events = document.hidden || this.ended || signal.aborted ? null : this.open(signal);
+    };
+    document.addEventListener("visibilitychange", turn, { signal });
+  }
+
+  /** Rows that were asked for, in the place of all others. */
+  replace({ rows, cut, batch }) {
+    this.rows = new Map(rows.map((row, index) => [index, { id: index, row, count: 1, fresh: {} }]));
+    this.move({ cut, batch });
+  }
+
+  open(signal) {
     const events = new EventSource(`/views/${encodeURIComponent(this.relation.full_name)}/changes`);
     signal.addEventListener("abort", () => events.close());
     events.addEventListener("changes", (event) => this.take(exact(event.data)));
@@ -33,9 +49,10 @@ export class Followed {
     });
     events.addEventListener("gone", () => {
       events.close();
-      if (!signal.aborted) this.start(signal);
+      if (!signal.aborted) this.open(signal);
     });
     events.addEventListener("error", () => this.told("lost"));
+    return events;
   }
 
   move({ cut, batch }) {

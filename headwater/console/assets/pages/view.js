@@ -59,8 +59,7 @@ async function still(place, relation, at, life) {
   const set = (changes) => patch(place, page(relation, followed, Object.assign(at, changes), set));
   return life.every(2000, async () => {
     const said = await getRows(`${path("views", relation.full_name)}?limit=${SHOWN}`, life.signal);
-    followed.rows = new Map(said.rows.map((row, index) => [index, { id: index, row, count: 1, fresh: {} }]));
-    followed.move(said);
+    followed.replace(said);
     set({});
   });
 }
