@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,6 +24,9 @@ from headwater.schema import Schema
 QUERIES = "query-"
 """How the names of their pipelines begin."""
 
+_OURS = re.compile(rf"{QUERIES}\d+-\d+")
+"""A process and a number: a pipeline that somebody called `query-orders` is his."""
+
 
 def remove_leftovers(home: Path) -> None:
     """Remove what queries made whose process was killed, at their sources too.
@@ -30,8 +34,9 @@ def remove_leftovers(home: Path) -> None:
     Those that run hold their folders. Where a server does not answer now, a later session tries again.
     """
     for folder in sorted(home.glob(f"{QUERIES}*")):
-        with suppress(HeadwaterError):
-            drop_state(folder, listener=Silent())
+        if _OURS.fullmatch(folder.name):
+            with suppress(HeadwaterError):
+                drop_state(folder, listener=Silent())
 
 
 @dataclass
