@@ -46,6 +46,9 @@ SETTINGS = {
 }
 """It may forget everything when it ends: its shapes are made anew."""
 
+PREFIX = "headwater-shapes-"
+"""How the names of its folders begin."""
+
 LOCK_SECONDS = 2
 """So long a change of shapes waits for transactions of clients that use them; after that it is tried again."""
 
@@ -109,7 +112,7 @@ class Shapes:
     def _start(self) -> psycopg2.extensions.connection:
         _remove(self._note)
         # Not in the server's own folder: the Postgres of root runs as another user, who must be able to walk there.
-        folder = Path(tempfile.mkdtemp(prefix="headwater-shapes-"))
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self._note.write_text(str(folder))
         self._server = server = PostgresServer(folder, settings=SETTINGS).start()
         first = _connected(server.uri)
@@ -148,12 +151,13 @@ class Shapes:
 
 
 def _remove(note: Path) -> None:
-    """Remove the Postgres that a note speaks of."""
+    """Remove the Postgres that a note speaks of; one that was not written to its end, on a full disk, names none."""
     if not note.exists():
         return
     folder = Path(note.read_text())
-    stop_process(folder, PostgresServer.stop_signal)
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.is_absolute() and folder.name.startswith(PREFIX):
+        stop_process(folder, PostgresServer.stop_signal)
+        shutil.rmtree(folder, ignore_errors=True)
     note.unlink()
 
 
