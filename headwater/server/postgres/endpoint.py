@@ -8,6 +8,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,6 +45,9 @@ from headwater.server.postgres.shapes import CONNECTIONS, DATABASE, USER, Shapes
 GREETING_SECONDS = 30.0
 """So long somebody may take to say who he is."""
 
+NO_ROOM_SECONDS = 0.1
+"""So long it is waited after a client could not be let in: the process may have too many files open."""
+
 _OURS = frozenset(["user", "database", "replication", "client_encoding", "timezone"])
 """What a client may not choose for the session behind it: rows are in UTF-8, and moments in UTC."""
 
@@ -72,6 +76,7 @@ class Endpoint:
         self._reading, self._door = reading, door
         self._shapes = Shapes(note)
         self._lock = threading.Lock()
+        self._is_closed = False
         self._wires: set[Wire] = set()
         self._sessions: dict[bytes, Session] = {}
         try:
@@ -87,6 +92,7 @@ class Endpoint:
 
     def close(self) -> None:
         """Hang up on everyone."""
+        self._is_closed = True
         with suppress(OSError):  # It may not be listening any more.
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
@@ -97,11 +103,13 @@ class Endpoint:
         self._shapes.close()
 
     def _accept(self) -> None:
-        while True:
+        while not self._is_closed:
             try:
                 connection, _ = self._listening.accept()
             except OSError:
-                return  # It is closed.
+                # It is closed; or this client hung up, or there is no room for one more, and the next may come.
+                time.sleep(NO_ROOM_SECONDS)
+                continue
             wire = Wire(connection)
             with self._lock:
                 self._wires.add(wire)
