@@ -108,6 +108,22 @@ def test_what_would_read_the_empty_shapes_is_refused(world: World, statement: st
     assert "is not supported here" in world.psql(statement, expects=1)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "PASSWORD 'mine'",
+        "SET search_path = nowhere",
+        "SET client_encoding = 'LATIN1'",
+        "IN DATABASE headwater SET statement_timeout = 1",
+    ],
+)
+def test_what_a_client_makes_of_its_role_no_other_client_meets(world: World, changed: str) -> None:
+    settings = ("SHOW search_path", "SHOW client_encoding", "SHOW statement_timeout")
+    before = world.psql(*settings)
+    world.psql("SET default_transaction_read_only = off", f"ALTER ROLE headwater {changed}")
+    assert world.psql(*settings) == before
+
+
 def test_a_text_with_several_statements_is_answered_one_by_one(world: World) -> None:
     said = world.psql("BEGIN; SELECT count(*) FROM orders; SELECT 'a;b' AS t; COMMIT; SHOW search_path")
     expected = ["BEGIN", "count", "4", "(1 row)", "t", "a;b", "(1 row)", "COMMIT"]

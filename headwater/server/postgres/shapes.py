@@ -86,7 +86,10 @@ class Shapes:
     def connect(self, relations: Iterable[Relation], settings: dict[str, str]) -> Backend:
         """A session of it for one client."""
         self.follow(relations)
-        assert self._server is not None
+        assert self._server is not None and self._admin is not None
+        with self._lock:
+            # A role may always change its own password and settings: no client is to meet those of another.
+            _tried(self._admin, USER, _as_made(self._password))
         return Backend(self._server.port, self._password, {"user": USER, "database": DATABASE, **settings})
 
     def follow(self, relations: Iterable[Relation]) -> None:
@@ -188,13 +191,24 @@ def _roles(password: str) -> list[sql.Composable]:
     """The role of all clients: it may look at shapes, and nothing else."""
     role, database = sql.Identifier(USER), sql.Identifier(DATABASE)
     return [
-        sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(role, sql.Literal(password)),
-        sql.SQL("ALTER ROLE {} SET default_transaction_read_only = on").format(role),
+        sql.SQL("CREATE ROLE {} LOGIN").format(role),
+        *_as_made(password),
         sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database),
         sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, role),
         sql.SQL("REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC"),
         sql.SQL("REVOKE ALL ON LANGUAGE plpgsql, sql FROM PUBLIC"),
         sql.SQL("SET lock_timeout = {}").format(sql.Literal(f"{LOCK_SECONDS}s")),
+    ]
+
+
+def _as_made(password: str) -> list[sql.Composable]:
+    """What the role of all clients has of its own, whatever one of them made of it."""
+    role, database = sql.Identifier(USER), sql.Identifier(DATABASE)
+    return [
+        sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(password)),
+        sql.SQL("ALTER ROLE {} IN DATABASE {} RESET ALL").format(role, database),
+        sql.SQL("ALTER ROLE {} RESET ALL").format(role),
+        sql.SQL("ALTER ROLE {} SET default_transaction_read_only = on").format(role),
     ]
 
 
