@@ -1,4 +1,7 @@
-"""The Postgres behind the endpoint, when something went wrong with it. Oracle: the files that are still there."""
+"""The Postgres behind the endpoint, when something went wrong with it.
+
+Oracle: the files that are still there, and how often it was asked.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from headwater.server.postgres.shapes import PREFIX, Shapes
+from headwater.schema import Schema
+from headwater.server.postgres import shapes
+from headwater.server.postgres.shapes import PREFIX, Shape, Shapes
 
 
 @pytest.mark.parametrize("said", ["", ".", "/", "precious"])
@@ -30,3 +35,28 @@ def test_the_folder_of_a_postgres_that_was_killed_goes(tmp_path: Path) -> None:
     note.write_text(str(folder))
     Shapes(note).close()
     assert not folder.exists()
+
+
+def test_a_shape_that_cannot_be_made_now_is_not_tried_at_every_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+
+    def refused(connection: object, what: object, statements: object) -> bool:
+        tried.append(what)
+        return False
+
+    monkeypatch.setattr(shapes, "_tried", refused)
+    known = Shapes(tmp_path / "note")
+    monkeypatch.setattr(known, "_admin", object())
+    relation = _Relation()
+    for _ in range(3):
+        known.follow([relation])
+    assert tried == ["shop", Shape("shop", "totals", "view", Schema(()))]
+    monkeypatch.setattr(shapes, "AGAIN_SECONDS", 0.0)
+    known.follow([relation])
+    assert len(tried) == 4
+
+
+class _Relation:
+    pipeline, name, kind, schema = "shop", "totals", "view", Schema(())

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,9 @@ PREFIX = "headwater-shapes-"
 LOCK_SECONDS = 2
 """So long a change of shapes waits for transactions of clients that use them; after that it is tried again."""
 
+AGAIN_SECONDS = 5.0
+"""So long afterwards: all clients wait while it is tried."""
+
 # What runs a text as SQL, writes, or ends other clients.
 _FORBIDDEN = (
     "^(query_to_|table_to_|schema_to_|database_to_|cursor_to_|ts_stat$|ts_rewrite$|lo_|pg_terminate_backend$"
@@ -80,6 +84,9 @@ class Shapes:
         self._server: PostgresServer | None = None
         self._lock = threading.Lock()
         self._known: frozenset[Shape] = frozenset()
+        self._asked: frozenset[Shape] = frozenset()
+        """What it was to know when that was tried last."""
+        self._asked_at = float("-inf")
         self._admin: psycopg2.extensions.connection | None = None
         self._password = secrets.token_urlsafe(24)
 
@@ -95,13 +102,20 @@ class Shapes:
     def follow(self, relations: Iterable[Relation]) -> None:
         """Let it know these relations and no others."""
         wanted = frozenset(Shape(r.pipeline, r.name, r.kind, r.schema) for r in relations)
-        if self._admin is not None and wanted == self._known:
+        if self._admin is not None and self._has_followed(wanted):
             return
         with self._lock:
             if self._admin is None:
                 self._admin = self._start()
-            if wanted != self._known:
+            if not self._has_followed(wanted):
                 self._change(self._admin, wanted)
+                self._asked, self._asked_at = wanted, time.monotonic()
+
+    def _has_followed(self, wanted: frozenset[Shape]) -> bool:
+        """True if it knows these, or could not learn them a moment ago."""
+        if wanted == self._known:
+            return True
+        return wanted == self._asked and time.monotonic() - self._asked_at < AGAIN_SECONDS
 
     def close(self) -> None:
         """End it."""
