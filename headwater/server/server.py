@@ -62,7 +62,11 @@ class Server:
         One whose database is away may take too long. It is left as in a crash, which costs a repeated batch.
         """
         for let_go in self._before_close:
-            let_go()
+            try:
+                let_go()
+            except HeadwaterError as problem:
+                # A job whose database is away, for one: the deployments are closed all the same.
+                self.journal.note("something does not end", problem=problem.to_json())
         with self.changing:
             for deployed in self._deployed.values():
                 deployed.stop()
