@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ class Journal:
     def note(self, event: str, *, application: str = "", id: str = "", **fields: Any) -> None:
         """Write what happened; `id` is that of the application it happened to."""
         said = {"at": _moment(), "event": event} | ({"application": application} if application else {})
-        line = self._mask(json.dumps(said | fields, ensure_ascii=False, default=str))
+        line = json.dumps(masked_in(said | fields, self._mask), ensure_ascii=False)
         with self._lock:
             for name in ("server", id):
                 if name:
@@ -51,6 +51,21 @@ class Journal:
         opened = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         with os.fdopen(opened, "a", encoding="utf-8") as out:
             out.write(line + "\n")
+
+
+def masked_in(said: Any, mask: Callable[[str], str]) -> Any:
+    """What is said with each of its texts masked. In JSON as a text, a secret such as 1 would be found in its numbers."""
+    match said:
+        case str():
+            return mask(said)
+        case Mapping():
+            return {name: masked_in(value, mask) for name, value in said.items()}
+        case list() | tuple():
+            return [masked_in(value, mask) for value in said]
+        case None | bool() | int() | float():
+            return said
+        case _:
+            return mask(str(said))
 
 
 def _aside(file: Path) -> Path:

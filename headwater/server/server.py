@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ from headwater.runtime.keeping import Comparison, is_saved
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
 from headwater.server.integrations import whole_script, without_secrets
-from headwater.server.journal import Journal
+from headwater.server.journal import Journal, masked_in
 from headwater.server.noting import Noting
 from headwater.server.reader import Reader
 from headwater.server.records import Application, Deed, Deployment, Integration, Version
@@ -153,7 +152,7 @@ class Server:
 
     def _changed(self, deployment: Deployment, fields: dict[str, Any]) -> Deployment:
         if fields.get("problem") is not None:
-            fields["problem"] = json.loads(self.mask(json.dumps(fields["problem"])))
+            fields["problem"] = masked_in(fields["problem"], self.mask)
         changed = dataclasses.replace(deployment, **fields)
         self.store.add(changed)
         if changed.status != deployment.status or "problem" in fields:
