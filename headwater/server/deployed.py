@@ -109,9 +109,17 @@ class Deployed(Nobody):
 
     def _begins(self) -> float:
         """The first time, or where the schedule stood when the server ended."""
-        if self.deployment.mode != "schedule":
+        if self.deployment.mode != "schedule" or self._was_cut_off:
             return time.time()
         return self.deployment.next_run_at or first_run(self.deployment, time.time())
+
+    @property
+    def _was_cut_off(self) -> bool:
+        """True if the server ended in the middle of its last run: that is done now, and not at its next time."""
+        last = self.deployment
+        if last.started_at is None or last.next_run_at is not None:
+            return False
+        return last.ended_at is None or last.ended_at < last.started_at or last.status == CANCELED
 
     def _run(self) -> None:
         """One run of the pipeline, from opening to its end."""

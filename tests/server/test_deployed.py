@@ -1,0 +1,53 @@
+"""When a deployment goes on after a restart of the server. Oracle: the calendar, and what a user was promised."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import pytest
+
+from headwater.runtime.facts import Listener
+from headwater.runtime.pipeline import Pipeline
+from headwater.server.deployed import Deployed
+from headwater.server.records import CANCELED, FINISHED, INITIALIZING, RUNNING, Deployment
+
+YEARLY = Deployment("application", "version", mode="schedule", cron="0 0 1 1 *", runs=1, started_at=1000.0)
+
+
+def begins(deployment: Deployment) -> float:
+    """In how many seconds it begins."""
+
+    def opening(listener: Listener) -> Pipeline:
+        raise AssertionError("it is not started")
+
+    def changed(deployment: Deployment, fields: dict[str, Any]) -> Deployment:
+        return dataclasses.replace(deployment, **fields)
+
+    return Deployed("shop", deployment, opening=opening, changed=changed)._begins() - time.time()
+
+
+@pytest.mark.parametrize(
+    "was",
+    [
+        dataclasses.replace(YEARLY, status=RUNNING),  # killed in its first run
+        dataclasses.replace(YEARLY, status=INITIALIZING, ended_at=900.0),  # killed in a later one
+        dataclasses.replace(YEARLY, status=CANCELED, ended_at=1100.0),  # the server was stopped in a run
+    ],
+)
+def test_a_run_that_the_end_of_the_server_cut_off_is_done_at_once(was: Deployment) -> None:
+    assert begins(was) < 5
+
+
+@pytest.mark.parametrize(
+    "was",
+    [
+        Deployment("application", "version", mode="schedule", cron="0 0 1 1 *"),  # never ran
+        dataclasses.replace(YEARLY, status=INITIALIZING, ended_at=1100.0),  # stopped, and resumed
+        dataclasses.replace(YEARLY, status=FINISHED, ended_at=1100.0, next_run_at=time.time() + 1000),
+        dataclasses.replace(YEARLY, status=CANCELED, ended_at=1100.0, next_run_at=time.time() + 1000),
+    ],
+)
+def test_one_that_waits_goes_on_waiting(was: Deployment) -> None:
+    assert begins(was) > 5
