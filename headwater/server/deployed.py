@@ -32,6 +32,8 @@ class Deployed(Nobody):
         self.deployment = deployment
         self.facts = Facts()
         self.turning = self._new_turning(opening)
+        self._former: Pipeline | None = None
+        """That of the last run that stood. It is closed, and what is saved is as it left it until the next one stands."""
         self._opening = opening
         self._changed = changed
         self._is_wanted = True
@@ -52,9 +54,9 @@ class Deployed(Nobody):
 
     @property
     def last_pipeline(self) -> Pipeline | None:
-        """The pipeline that runs, or ran last; None while the first, or the next, is being opened."""
+        """The pipeline that runs, or ran last, also while the next one is opened or cannot be; None before the first."""
         turning = self.turning
-        return turning.pipeline if turning.opened.is_set() else None
+        return (turning.pipeline if turning.opened.is_set() else None) or self._former
 
     def start(self) -> None:
         """Begin; returns at once."""
@@ -77,6 +79,10 @@ class Deployed(Nobody):
     def opened(self, pipeline: Pipeline) -> None:
         """Its pipeline stands."""
         self._note(status=RUNNING, problem=None)
+
+    def stepped(self, pipeline: Pipeline) -> None:
+        """It is the one to be read now."""
+        self._former = None
 
     def _work(self) -> None:
         try:
@@ -123,6 +129,7 @@ class Deployed(Nobody):
 
     def _run(self) -> None:
         """One run of the pipeline, from opening to its end."""
+        self._former = self.last_pipeline
         self.turning = self._new_turning(self._opening)
         self._note(
             status=INITIALIZING, runs=self.deployment.runs + 1, started_at=time.time(), next_run_at=None

@@ -1,4 +1,7 @@
-"""When a deployment goes on after a restart of the server. Oracle: the calendar, and what a user was promised."""
+"""When a deployment goes on after a restart of the server, and what can be read of it between its runs.
+
+Oracle: the calendar, and what a user was promised.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ from typing import Any
 
 import pytest
 
+from headwater.errors import SourceError
 from headwater.runtime.facts import Listener
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
-from headwater.server.records import CANCELED, FINISHED, INITIALIZING, RUNNING, Deployment
+from headwater.server.records import CANCELED, FAILED, FINISHED, INITIALIZING, RUNNING, Deployment
 
 YEARLY = Deployment("application", "version", mode="schedule", cron="0 0 1 1 *", runs=1, started_at=1000.0)
+
+
+def changed(deployment: Deployment, fields: dict[str, Any]) -> Deployment:
+    return dataclasses.replace(deployment, **fields)
 
 
 def begins(deployment: Deployment) -> float:
@@ -21,9 +29,6 @@ def begins(deployment: Deployment) -> float:
 
     def opening(listener: Listener) -> Pipeline:
         raise AssertionError("it is not started")
-
-    def changed(deployment: Deployment, fields: dict[str, Any]) -> Deployment:
-        return dataclasses.replace(deployment, **fields)
 
     return Deployed("shop", deployment, opening=opening, changed=changed)._begins() - time.time()
 
@@ -51,3 +56,43 @@ def test_a_run_that_the_end_of_the_server_cut_off_is_done_at_once(was: Deploymen
 )
 def test_one_that_waits_goes_on_waiting(was: Deployment) -> None:
     assert begins(was) > 5
+
+
+class Short:
+    """A pipeline that has nothing to do."""
+
+    def now(self) -> dict[str, Any]:
+        return {}
+
+    def step(self, *, wait: float) -> None:
+        """Nothing."""
+
+    def has_reached(self, target: object) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def test_what_ran_last_is_read_while_the_next_run_cannot_be_opened() -> None:
+    stood: list[Any] = [Short()]
+    first = stood[0]
+
+    def opening(listener: Listener) -> Pipeline:
+        if stood:
+            pipeline: Pipeline = stood.pop()
+            return pipeline
+        raise SourceError("the database is away")
+
+    every = Deployment("application", "version", mode="schedule", every="1s", restart_enabled=False)
+    deployed = Deployed("shop", every, opening=opening, changed=changed)
+    assert deployed.last_pipeline is None
+    deployed.start()
+    deadline = time.monotonic() + 30
+    while deployed.deployment.status != FAILED and time.monotonic() < deadline:
+        time.sleep(0.01)
+        assert deployed.deployment.runs < 2 or deployed.last_pipeline is first
+    assert deployed.deployment.status == FAILED
+    deployed.cancel()
+    assert deployed.join(10)
+    assert deployed.last_pipeline is first
