@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from headwater.errors import HeadwaterError, SqlError
@@ -83,6 +84,8 @@ class LocalSession:
 
     def _declare(self, script: Script, listener: Listener) -> Said:
         """Check what is declared, and answer what is asked for, without running anything."""
+        for statement in script.own:
+            _check_name(statement)
         named = script if self._name is None else replace(script, statements=(self._name, *script.statements))
         answers = _aside(lambda: self._interactive.answers(named, listener))
         note = told(self._declarations.kept, script)
@@ -146,6 +149,17 @@ class LocalSession:
             f'no job that runs keeps a view "{asked.name}"',
             hint="A view is verified or analyzed where it is kept: start an INSERT INTO that reads it.",
             place=asked.place,
+        )
+
+
+def _check_name(said: sql.Statement) -> None:
+    """State is kept in a folder of the pipeline's name beside those of others, and never elsewhere."""
+    name = said.value if isinstance(said, sql.Set) and said.key == NAME else None
+    if name and (name == ".." or Path(name).name != name):
+        raise SqlError(
+            f"'{name}' cannot be the name of a pipeline",
+            hint="Its State is kept in a folder of this name: leave out slashes.",
+            place=said.place,
         )
 
 
