@@ -68,7 +68,7 @@ def router(is_open: bool, is_known: Callable[[str], bool]) -> APIRouter:
     @made.get("/console/{page:path}")
     def show(page: str = "") -> Response:
         if page.startswith("assets/"):
-            return _asset((ASSETS / page.removeprefix("assets/")).resolve())
+            return _asset(page.removeprefix("assets/"))
         return HTMLResponse((ASSETS / "console.html").read_bytes(), headers=HEADERS)
 
     @made.post("/console/login")
@@ -92,8 +92,13 @@ def router(is_open: bool, is_known: Callable[[str], bool]) -> APIRouter:
     return made
 
 
-def _asset(path: Path) -> Response:
-    if not path.is_relative_to(ASSETS) or not path.is_file():
+def _asset(name: str) -> Response:
+    try:
+        path = (ASSETS / name).resolve()
+        is_ours = path.is_relative_to(ASSETS) and path.is_file()
+    except (OSError, ValueError):  # It is too long for a name, or has a zero byte in it.
+        is_ours = False
+    if not is_ours:
         raise HTTPException(404)
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return Response(path.read_bytes(), media_type=kind, headers=HEADERS)

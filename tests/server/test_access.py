@@ -131,3 +131,8 @@ def test_tokens_have_names_and_may_be_references(tmp_path: Path, monkeypatch: py
     file.write_text(f"ann:{WRITER}\nann:{READER}")
     with pytest.raises(UsageError, match="two tokens for 'ann'"):
         read_tokens(file)
+
+
+@pytest.mark.parametrize("name", ["%00", "x" * 300, "..%2fpages.py", "/etc/passwd"])
+def test_what_is_no_asset_is_missing(client: httpx.Client, name: str) -> None:
+    assert client.get(f"/console/assets/{name}").status_code == 404
