@@ -21,8 +21,9 @@ def router(server: Server) -> APIRouter:
     """The pages for who runs the server."""
     made = APIRouter(tags=["operations"])
 
+    # Not in a thread, as all others: it answers while all threads wait for databases.
     @made.get("/health")
-    def health() -> dict[str, str]:
+    async def health() -> dict[str, str]:
         """Whether the server answers."""
         return {"status": "ok", "version": __version__}
 
