@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,6 +127,10 @@ exec {program} "$@"
 """
 
 
+_STDERR = threading.Lock()
+"""Held by whom standard error is lent: a second one would give back what the first had lent."""
+
+
 @contextmanager
 def stderr_to(log: Path) -> Iterator[None]:
     """Let programs that are started in the block write their standard error to a file, for as long as they run.
@@ -133,12 +138,13 @@ def stderr_to(log: Path) -> Iterator[None]:
     Spark's JVM talks a good deal while it starts, in the middle of whatever the terminal shows.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with log.open("wb") as file:
-            os.dup2(file.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+    with _STDERR:
+        sys.stderr.flush()
+        kept = os.dup(2)
+        try:
+            with log.open("wb") as file:
+                os.dup2(file.fileno(), 2)
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
