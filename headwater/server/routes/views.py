@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from headwater.runtime.reading import Limits
 from headwater.server.asked_rows import OWN, AskedRows, query_of
@@ -94,9 +95,22 @@ def answer(pages: Pages, page: Page, form: str) -> StreamingResponse:
         following = pages.next_of(page) if asked.found.count > moment.limit else None
         head = _head(moment.held, relation, asked, following)
         rows = written(form, asked.found.schema, _first(asked, moment.limit), head=head)
-        return StreamingResponse(
-            _closing(rows, closing.pop_all()), media_type=MEDIA[form], headers=_headers(head)
-        )
+        return Closing(rows, closing.pop_all(), media_type=MEDIA[form], headers=_headers(head))
+
+
+class Closing(StreamingResponse):
+    """An answer that is sent as it is read. Something is let go at its end, also if nobody waits for its beginning."""
+
+    def __init__(
+        self, pieces: Iterator[bytes], closing: ExitStack, *, media_type: str, headers: dict[str, str]
+    ) -> None:
+        super().__init__(pieces, media_type=media_type, headers=headers)
+        self._closing = closing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self._closing:
+            await super().__call__(scope, receive, send)
 
 
 def _head(held: Held, relation: Relation, asked: Asked, following: str | None) -> dict[str, Any]:
@@ -129,8 +143,3 @@ def _first(asked: Asked, count: int) -> Iterator[Any]:
         if count > 0:
             yield batch.slice(0, count)
         count -= batch.num_rows
-
-
-def _closing(pieces: Iterator[bytes], closing: ExitStack) -> Iterator[bytes]:
-    with closing:
-        yield from pieces
