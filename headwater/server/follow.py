@@ -5,7 +5,8 @@
     data: {"cut": "0/16B3748", "batch": 17, "anew": false, "more": false, "changes": [{"op": "+", "row": {"total": 5}}]}
 
 Everything is read from files, a piece at a time, when this reader has taken the piece before: a slow one costs the wheel
-nothing. Only the last piece of a batch has an id, so whoever resumes by it has all of the batch.
+nothing. What many hear at the same time is made once for all. Only the last piece of a batch has an id, so whoever
+resumes by it has all of the batch.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ from headwater.schema import WEIGHT, Schema
 from headwater.server.deployed import Deployed
 from headwater.server.forms import row_objects
 from headwater.server.reader import Asked
+from headwater.server.shared_events import LARGEST, SharedEvents, Small
 
 PIECE_ROWS = 1_000
 """So many changes are in one event at most."""
@@ -51,6 +53,7 @@ class Follower:
     at: int
     """The last batch that was told."""
     mark: str
+    shared: SharedEvents
     rows: Asked | None = None
     """The rows there are, if they are to be told first; true at the batch."""
     closing: ExitStack = field(default_factory=ExitStack)
@@ -75,7 +78,7 @@ class Follower:
             if (pipeline := self.deployed.last_pipeline) is not None and pipeline.feed is not None:
                 self.feed = pipeline.feed
             if self.feed.last > self.at:
-                async for piece in _in_thread(self._next()):
+                async for piece in self._behind():
                     yield piece
                     told, mark = time.monotonic(), self.mark
                 continue
@@ -96,6 +99,31 @@ class Follower:
         yield from self._told(changes, is_anew=True)
         self.rows = None
         self.closing.close()
+
+    async def _behind(self) -> AsyncIterator[bytes]:
+        """What the next batch did to the view: as others hear it too, or piece by piece if that is much."""
+        small = await self.shared.after(self.at, self.feed, self.relation, making=self._small)
+        if small is None:
+            async for piece in _in_thread(self._next()):
+                yield piece
+            return
+        self.at, self.mark = small.batch_id, small.mark
+        if small.event:
+            yield small.event
+
+    def _small(self) -> Small | None:
+        """The next batch as one event, for everyone; this follower stays where it is."""
+        with self.feed.next(self.relation, self.at) as told:
+            if told is None:
+                return None
+            changes = told.changes
+            if changes is None:
+                return Small(told.batch_id, told.mark, b"")
+            if changes.count > PIECE_ROWS:
+                return None
+            twin = replace(self, at=told.batch_id, mark=told.mark, closing=ExitStack())
+            event = b"".join(twin._told(_changes_of(changes), is_anew=told.is_anew))
+        return Small(told.batch_id, told.mark, event) if len(event) <= LARGEST else None
 
     def _next(self) -> Iterator[bytes]:
         """What the next batch did to the view."""

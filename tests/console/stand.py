@@ -73,6 +73,7 @@ def standing(folder: Path, access: Access | None = None) -> Iterator[Stand]:
     """A server at a free port."""
     with closing(socket.socket()) as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()  # who comes before the server answers waits, and is not turned away
         server = Server(folder)
         config = uvicorn.Config(make_app(server, access or Access()), log_config=None, lifespan="off")
         config.timeout_graceful_shutdown = 1

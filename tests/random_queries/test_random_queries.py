@@ -15,7 +15,7 @@ LEAST = 10
 
 
 @pytest.mark.jvm
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3000)
 def test_random_queries_stay_true(
     random_seed: str, query_count: int, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

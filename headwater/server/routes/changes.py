@@ -16,6 +16,7 @@ from headwater.server.reader import Held, Relation
 from headwater.server.refusals import Conflict
 from headwater.server.routes.views import READ_SECONDS
 from headwater.server.server import Server
+from headwater.server.shared_events import SharedEvents
 from headwater.server.view_names import find_relation
 
 MOST_ROWS = 100_000_000
@@ -25,6 +26,7 @@ MOST_ROWS = 100_000_000
 def router(server: Server) -> APIRouter:
     """The page of changes."""
     made = APIRouter(prefix="/views", tags=["views"])
+    shared = SharedEvents()
 
     # Not in a thread, as all others: one who listens for hours would keep it from those who ask for a moment.
     @made.get(
@@ -47,7 +49,7 @@ def router(server: Server) -> APIRouter:
         ] = None,
     ) -> StreamingResponse:
         """The rows of a view, and then what each batch changes; with `after`, only what came after that cut."""
-        follower = await run_in_threadpool(begin, server, name, last_event_id or after)
+        follower = await run_in_threadpool(begin, server, name, last_event_id or after, shared=shared)
         return StreamingResponse(
             follower.events(),
             media_type="text/event-stream",
@@ -57,12 +59,12 @@ def router(server: Server) -> APIRouter:
     return made
 
 
-def begin(server: Server, name: str, after: str | None) -> Follower:
+def begin(server: Server, name: str, after: str | None, *, shared: SharedEvents) -> Follower:
     """Someone who follows a view from now on, or from a cut on."""
     with ExitStack() as closing:
         held = closing.enter_context(server.reader.held())
         relation = find_relation(held, name)
-        follower = _follower(server, held, relation)
+        follower = _follower(server, held, relation, shared=shared)
         if after is not None:
             follower.at = follower.feed.after(after)
         elif relation.is_ready:
@@ -72,7 +74,7 @@ def begin(server: Server, name: str, after: str | None) -> Follower:
     return follower
 
 
-def _follower(server: Server, held: Held, relation: Relation) -> Follower:
+def _follower(server: Server, held: Held, relation: Relation, *, shared: SharedEvents) -> Follower:
     pipeline, snapshot = held.pipelines[relation.pipeline], held.snapshots[relation.pipeline]
     if relation.kind != "view":
         raise Conflict(
@@ -85,4 +87,4 @@ def _follower(server: Server, held: Held, relation: Relation) -> Follower:
     if not deployed or pipeline.feed is None:
         raise Conflict(f"'{relation.pipeline}' is being started again", hint="Ask again in a moment.")
     mark = pipeline.feed.mark(snapshot.batch_id, snapshot.cut)
-    return Follower(relation.name, pipeline.feed, deployed[0], snapshot.batch_id, mark)
+    return Follower(relation.name, pipeline.feed, deployed[0], snapshot.batch_id, mark, shared)
