@@ -92,7 +92,7 @@ def _cells(array: pa.Array) -> pa.Array:
     elif pa.types.is_timestamp(kind):
         text = times(array, _JSON.timestamps)
     elif pa.types.is_binary(kind):
-        text = pc.replace_substring(column(array, _JSON), '"', "")
+        text = _quoted(pc.replace_substring(column(array, _JSON), '"', ""))
     elif pa.types.is_nested(kind):
         text = _quoted(column(array, _JSON))
     else:

@@ -85,3 +85,9 @@ def test_arrow_is_the_rows_themselves() -> None:
     found = pa.ipc.open_stream(b"".join(written("arrow", SCHEMA, batches(), head={}))).read_all()
     assert found.schema == arrow_schema(SCHEMA)
     assert [tuple(row.values()) for row in found.to_pylist()] == ROWS
+
+
+def test_csv_tells_null_from_no_bytes() -> None:
+    schema = Schema((Column("n", "int"), Column("y", "binary")))
+    rows = pa.RecordBatch.from_pydict({"n": [1, 2], "y": [b"", None]}, schema=arrow_schema(schema))
+    assert b"".join(written("csv", schema, iter([rows]), head={})) == b'n,y\n1,""\n2,\n'
