@@ -66,6 +66,14 @@ def arrow_schema(schema: Schema) -> pa.Schema:
     return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in schema])
 
 
+def with_bounds(columns: pa.Schema) -> list[str]:
+    """The columns of which a Parquet file may tell the least and the greatest value.
+
+    Arrow leaves NaN out there. To Spark it is the greatest of all, so it would pass over files that have it.
+    """
+    return [field.name for field in columns if not pa.types.is_floating(field.type)]
+
+
 _ATOMS: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "tinyint": pa.int8(),

@@ -94,6 +94,14 @@ def test_where_nothing_went_nothing_is_brought_together(tmp_path: Path) -> None:
     assert "Aggregate" not in found._jdf.queryExecution().toString()
 
 
+def test_nan_is_the_greatest_also_where_a_file_tells_the_bounds_of_its_rows(tmp_path: Path) -> None:
+    spark = open_session(java_home(), name="bags")
+    rows = [((n, "a", x, [1]), 1) for n, x in enumerate([float("nan"), 0.5, None])]
+    found = bag_of(spark, "t", run(State("t", DECLARED, tmp_path), rows, 1), {"id": "id", "x": "x"})
+    for condition in ("x > 1", "x = CAST('NaN' AS DOUBLE)", "x >= CAST('Infinity' AS DOUBLE)"):
+        assert found.where(condition).select("id").toArrow().to_pylist() == [{"id": 0}], condition
+
+
 def test_a_row_that_went_more_often_than_it_came_is_no_answer(tmp_path: Path) -> None:
     spark = open_session(java_home(), name="bags")
     came = [((n, "a", 0.5, [1]), 1) for n in range(20)]

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headwater.log.events import DELETE, INSERT, KIND, SEQ
-from headwater.schema import RESERVED_PREFIX
+from headwater.schema import RESERVED_PREFIX, with_bounds
 
 COMPRESSION = "zstd"
 ROW_GROUP = 100_000
@@ -31,7 +31,12 @@ class Segment:
 def write_segment(folder: Path, file: str, *, table: str, events: pa.Table) -> Segment:
     """Write one file of events; not durable before `sync`."""
     pq.write_table(
-        events, folder / file, compression=COMPRESSION, compression_level=1, row_group_size=ROW_GROUP
+        events,
+        folder / file,
+        compression=COMPRESSION,
+        compression_level=1,
+        row_group_size=ROW_GROUP,
+        write_statistics=with_bounds(events.schema),
     )
     return Segment(table, file, events.num_rows, is_whole(events))
 
@@ -81,7 +86,12 @@ class SegmentStream:
                 name for name in events.schema.names if name.startswith(RESERVED_PREFIX) and name != SEQ
             ]
             self._writer = pq.ParquetWriter(
-                path, events.schema, compression=COMPRESSION, compression_level=1, use_dictionary=beside
+                path,
+                events.schema,
+                compression=COMPRESSION,
+                compression_level=1,
+                use_dictionary=beside,
+                write_statistics=with_bounds(events.schema),
             )
         self._writer.write_table(events, row_group_size=ROW_GROUP)
         self._rows += events.num_rows

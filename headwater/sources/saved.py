@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from headwater.errors import StateError
 from headwater.log.events import DELETE, INSERT, KIND, SMALL_ROWS, Events
+from headwater.schema import with_bounds
 
 
 def load(folder: Path, name: str) -> dict[str, float] | None:
@@ -49,5 +50,5 @@ def as_events(folder: Path, name: str, table: pa.Table) -> Events:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{quote(name, safe='')}.parquet"
     new = path.with_suffix(".new")
-    pq.write_table(table, new, compression="zstd")
+    pq.write_table(table, new, compression="zstd", write_statistics=with_bounds(table.schema))
     return Events(len(table), files=(new.replace(path),), whole_rows=whole)

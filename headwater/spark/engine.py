@@ -21,7 +21,7 @@ from sqlglot import exp
 from headwater.changes.change_set import ChangeSet, Files
 from headwater.incremental.change_plan import ChangePlan, Guard, Statement
 from headwater.log.events import SMALL_ROWS
-from headwater.schema import WEIGHT, Schema
+from headwater.schema import WEIGHT, Schema, with_bounds
 from headwater.spark.frames import bag_of, frame_of, plain, register, weighted
 from headwater.spark.inputs import MOST_BYTES, Before, Inputs, size_in_java
 from headwater.spark.kept import Leaf
@@ -169,7 +169,7 @@ class Engine:
     def _in_file(self, rows: pa.Table) -> Files:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"result-{next(self._numbers)}.parquet"
-        pq.write_table(rows, path, compression="zstd")
+        pq.write_table(rows, path, compression="zstd", write_statistics=with_bounds(rows.schema))
         return Files((path,), rows.num_rows)
 
     def statement(self, statement: Statement, before: Before) -> DataFrame:

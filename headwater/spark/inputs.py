@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.incremental.change_plan import Input, Restriction, Version
 from headwater.log.events import SMALL_ROWS
-from headwater.schema import WEIGHT, Schema
+from headwater.schema import WEIGHT, Schema, with_bounds
 from headwater.spark.frames import bag_of, frame_of, plain, quoted, register, weighted
 from headwater.spark.kept import Leaf
 from headwater.spark.local_rows import local_frame
@@ -122,7 +122,7 @@ class Inputs:
             return local_frame(self.spark, rows)
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"slice-{next(self.numbers)}.parquet"
-        pq.write_table(rows, path, compression="snappy")
+        pq.write_table(rows, path, compression="snappy", write_statistics=with_bounds(rows.schema))
         struct = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
         return self.spark.read.schema(struct).parquet(str(path))
 

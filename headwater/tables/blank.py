@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headwater.log.events import Events
+from headwater.schema import with_bounds
 from headwater.tables.state import Run, State, sync_folder
 
 
@@ -47,7 +48,8 @@ def _rewrite(source: Path, target: Path, columns: Collection[str]) -> None:
     """Copy a file, row group by row group."""
     opened = pq.ParquetFile(source)
     with target.open("wb") as file:
-        with pq.ParquetWriter(file, opened.schema_arrow, compression="zstd") as writer:
+        told = with_bounds(opened.schema_arrow)
+        with pq.ParquetWriter(file, opened.schema_arrow, compression="zstd", write_statistics=told) as writer:
             for number in range(opened.num_row_groups):
                 group = _without(opened.read_row_group(number), columns)
                 writer.write_table(group, row_group_size=max(1, group.num_rows))

@@ -36,7 +36,7 @@ from headwater.log.events import (
     Events,
 )
 from headwater.log.positions import Position
-from headwater.schema import Column, Schema, arrow_schema
+from headwater.schema import Column, Schema, arrow_schema, with_bounds
 from headwater.tables.emptied import each_emptied
 from headwater.tables.state import State
 from headwater.tables.upsert import filled, rows_before
@@ -105,7 +105,7 @@ class History:
         for place, path in enumerate(events.files):
             made = self._whole(_told(pq.read_table(path, partitioning=None)).sort_by(SEQ))
             self._files.append(self.folder / f"history-{self.relation.encode().hex()}-{place}.parquet")
-            pq.write_table(made, self._files[-1])
+            pq.write_table(made, self._files[-1], write_statistics=with_bounds(made.schema))
             count += made.num_rows
         return tuple(self._files), count
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
-from headwater.schema import WEIGHT, Schema
+from headwater.schema import WEIGHT, Schema, with_bounds
 
 ROW_GROUP_ROWS = 65_536
 
@@ -116,7 +116,13 @@ def write_rows(path: Path, table: pa.Table, schema: Schema) -> None:
     """Write weighted rows as a synced Parquet file of the relation's types."""
     typed = table.cast(weighted_schema(schema))
     with path.open("wb") as file:
-        pq.write_table(typed, file, row_group_size=ROW_GROUP_ROWS, compression="zstd")
+        pq.write_table(
+            typed,
+            file,
+            row_group_size=ROW_GROUP_ROWS,
+            compression="zstd",
+            write_statistics=with_bounds(typed.schema),
+        )
         file.flush()
         os.fsync(file.fileno())
 

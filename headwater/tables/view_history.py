@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
 from headwater.log.events import CREATED, DELETED, FIRST
-from headwater.schema import WEIGHT, Schema, arrow_schema
+from headwater.schema import WEIGHT, Schema, arrow_schema, with_bounds
 from headwater.tables.history import MOMENT, OP_COLUMN, history_schema
 from headwater.tables.state import row_count
 
@@ -30,7 +30,8 @@ def history_of_changes(
         return ChangeSet(relation, schema, tuple(map(Rows, told)))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"history-{relation.encode().hex()}.parquet"
-    with pq.ParquetWriter(path, weighted_schema(schema)) as file:
+    made_of = weighted_schema(schema)
+    with pq.ParquetWriter(path, made_of, write_statistics=with_bounds(made_of)) as file:
         for made in told:
             file.write_table(made)
     return ChangeSet(relation, schema, (Files((path,), row_count(path)),))
