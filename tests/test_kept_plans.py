@@ -18,6 +18,7 @@ from headwater.spark.kept import KeptPlans, Leaf
 from headwater.spark.local_rows import local_frame
 from headwater.spark.pace import FEW_ROWS, Pace
 from headwater.spark.session import open_session
+from headwater.spark.types import collected
 from tests.test_local_rows import EVERY_TYPE
 
 pytestmark = pytest.mark.jvm
@@ -105,6 +106,17 @@ def test_every_type_comes_back_as_by_spark_s_own_way(spark: SparkSession, given:
     assert found is not None
     assert found.schema == usual.schema
     assert str(found.to_pylist()) == str(usual.to_pylist())
+
+
+@pytest.mark.parametrize("among", ["", " WHERE n <= (SELECT MAX(n) FROM t)"], ids=["kept", "not kept"])
+def test_a_struct_that_cannot_hold_null_may_itself_be_null(spark: SparkSession, among: str) -> None:
+    text = f"SELECT CASE n WHEN 1 THEN ARRAY(NAMED_STRUCT('x', 5))[0] END AS s FROM t{among} ORDER BY n"
+    given = [Leaf("t", rows(("a", 1), ("b", 2)))]
+    found = KeptPlans(spark).run(text, given, names=(), pace="")
+    if found is None:
+        register("t", local_frame(spark, given[0].rows))
+        found = collected(spark.sql(text))
+    assert found.to_pylist() == [{"s": {"x": 5}}, {"s": None}]
 
 
 def test_rows_with_weights_are_there_as_often_as_these_add_up_to(spark: SparkSession) -> None:

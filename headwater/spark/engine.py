@@ -32,7 +32,7 @@ from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
 from headwater.spark.text import to_text
-from headwater.spark.types import struct_of, type_text
+from headwater.spark.types import collected, struct_of, type_text
 from headwater.tables.state import State, row_count
 
 LEAST_NARROWED = 1_000
@@ -138,7 +138,7 @@ class Engine:
             return made.combine_chunks()
         frame = local_frame(self.spark, leaf.rows)
         self.register(leaf.view, plain(leaf.view, frame) if leaf.is_to_add_up else frame)
-        return self.spark.sql(text).toArrow().combine_chunks()
+        return collected(self.spark.sql(text)).combine_chunks()
 
     def _kept(self, text: str, leaves: Sequence[Leaf], names: Sequence[str]) -> pa.Table | None:
         """What a statement over rows in memory finds by a plan that is kept, if it can be."""
@@ -161,7 +161,7 @@ class Engine:
             return self.saved(self._frame(statement, inputs, called))
         made = self._kept(self._text(statement), leaves, called)
         if made is None:
-            made = self._frame(statement, inputs, called).toArrow()
+            made = collected(self._frame(statement, inputs, called))
         # What only the next statement reads may be more than what is kept to the end of the step.
         few = made.num_rows <= SMALL_ROWS or (names is None and size_in_java(made) <= MOST_BYTES)
         return made.combine_chunks() if few else self._in_file(made)

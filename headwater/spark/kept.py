@@ -142,7 +142,9 @@ class KeptPlans:
             plan.view(quoted(leaf.view), adding_up)
         if not plan.plan(text, list(names)):
             return None
-        return _Kept(plan, to_arrow_schema(StructType.fromJson(json.loads(plan.columns()))))
+        found = StructType.fromJson(json.loads(plan.columns()))
+        # Arrow refuses NULL for a struct whose fields are never NULL.
+        return _Kept(plan, to_arrow_schema(found.toNullable()))
 
 
 def _found(path: Path) -> pa.Table:

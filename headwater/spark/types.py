@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, _parse_datatype_string
 
 from headwater.schema import WEIGHT, Schema, sql_type
@@ -29,6 +31,13 @@ def type_text(of: DataType) -> str:
 
 def _field(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`"
+
+
+def collected(frame: DataFrame) -> pa.Table:
+    """The rows of a frame; Arrow refuses NULL for a struct whose fields are never NULL, so all of them may be."""
+    said, wanted = frame.schema, frame.schema.toNullable()
+    is_strict = any(one.dataType != other.dataType for one, other in zip(said, wanted, strict=True))
+    return (frame.to(wanted) if is_strict else frame).toArrow()
 
 
 def struct_of(schema: Schema, *, weighted: bool = False) -> StructType:
