@@ -34,7 +34,7 @@ class Guard:
         try:
             _check_size(headers)
             if self._access.is_open:
-                _check_origin(headers, scope["method"])
+                _check_origin(headers)
             scope.setdefault("state", {})["who"] = self._who(scope, headers)
         except HeadwaterError as problem:
             await problem_answer(problem)(scope, receive, send)
@@ -70,7 +70,7 @@ def _check_size(headers: Headers) -> None:
         raise _too_large()
 
 
-def _check_origin(headers: Headers, method: str) -> None:
+def _check_origin(headers: Headers) -> None:
     """Where no token is asked for, pages of other sites must not reach us through the browser of who looks at them."""
     host = _name_in(f"//{headers.get('host', '')}")
     if host not in LOCAL:
@@ -78,7 +78,10 @@ def _check_origin(headers: Headers, method: str) -> None:
             f"this server is not '{host[:100]}'", hint="Without a token it answers only as localhost."
         )
     origin = headers.get("origin")
-    if origin is not None and method not in READING and _name_in(origin) not in LOCAL:
+    is_foreign = origin is not None and _name_in(origin) not in LOCAL
+    # A link that somebody follows is no harm; a picture or a script of another site's page could make Spark work.
+    is_hidden = headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate"
+    if is_foreign or is_hidden:
         raise Forbidden(
             "requests from pages of other sites are refused", hint="Start the server with a token."
         )

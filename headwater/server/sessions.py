@@ -112,7 +112,8 @@ class Sessions:
     def close(self, id: str) -> None:
         """Forget what a session declared; its jobs go on."""
         self.get(id)
-        self._open.pop(id, None)
+        with self._lock:
+            self._open.pop(id, None)
 
 
 class Telling:

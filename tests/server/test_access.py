@@ -74,6 +74,11 @@ def test_a_token_that_may_write_is_named_in_the_audit(guarded: FastAPI) -> None:
 def test_pages_of_other_sites_cannot_use_a_server_without_tokens(client: httpx.Client) -> None:
     elsewhere = {"Origin": "https://evil.example"}
     assert client.post("/applications", json={"name": "a"}, headers=elsewhere).status_code == 403
+    # Reading too: a page that is looked at could make Spark work all day.
+    assert client.get("/applications", headers=elsewhere).status_code == 403
+    hidden = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert client.get("/applications", headers=hidden).status_code == 403
+    assert client.get("/", headers=hidden | {"Sec-Fetch-Mode": "navigate"}).status_code == 200
     # A name of theirs that leads to this machine.
     for host in ("evil.example", "[", "", "localhost.evil.example"):
         assert client.get("/applications", headers={"Host": host}).status_code == 403
