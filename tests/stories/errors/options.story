@@ -25,5 +25,5 @@ hint: Use a table with one of these where rows are read.
 
 ! SET 'pipeline.nme' = 'x';
 error: SET has no option 'pipeline.nme'
-detail: Its options are pipeline.name, headwater.recompute, headwater.batch.rows.
+detail: Its options are pipeline.name, headwater.recompute, headwater.batch.rows, sql-client.execution.result-mode.
 hint: Did you mean 'pipeline.name'?
