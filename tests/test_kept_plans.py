@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import lru_cache
 
 import pyarrow as pa
 import pytest
@@ -181,13 +182,15 @@ def test_plans_that_nobody_uses_go_first(spark: SparkSession, monkeypatch: pytes
     assert len(plans) == 2
 
 
-def test_sessions_that_begin_at_once_share_the_class(spark: SparkSession) -> None:
-    kept._compiled_once.cache_clear()
+def test_sessions_that_begin_at_once_share_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With a stand-in: a second real class would be there for all tests that come behind.
+    made = lru_cache(maxsize=1)(lambda machine: (threading.Event().wait(0.05), object()))
+    monkeypatch.setattr(kept, "_compiled_once", made)
     barrier, classes = threading.Barrier(4), []
 
     def begin() -> None:
         barrier.wait()
-        classes.append(kept._compiled(spark._jvm))
+        classes.append(kept._compiled("a machine"))
 
     threads = [threading.Thread(target=begin) for _ in range(4)]
     for thread in threads:
