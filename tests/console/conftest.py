@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page
 from tests.console.stand import Stand, chromium, looking, standing
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests."""
+    """One browser for the tests of a file: as long as it is there, nothing else in the process can run a loop."""
     with chromium() as started:
         yield started
 

@@ -16,7 +16,8 @@ import pytest
 
 from headwater.errors import SourceError
 from headwater.log.store import LogWriter
-from headwater.sources.base import Report, Unreachable
+from headwater.sources.base import Lost, Report, Unreachable
+from headwater.sources.postgres.snapshot import Snapshot
 from tests.postgres.copying import T, copying, fill
 from tests.postgres.world import Database, World
 
@@ -175,6 +176,17 @@ def test_a_connection_that_is_cut_may_be_tried_again(database: Database, world: 
         with pytest.raises((Unreachable, psycopg2.OperationalError)):
             copied.run()
     assert multiprocessing.active_children() == []
+
+
+def test_a_moment_whose_holder_was_cut_is_a_lost_connection(database: Database) -> None:
+    with database.client() as holder, database.client() as late:
+        late.autocommit = True
+        cursor = holder.cursor()
+        cursor.execute("SELECT pg_export_snapshot()")
+        (name,) = cursor.fetchone()
+        holder.close()
+        with pytest.raises(Lost, match="is gone"):
+            Snapshot(late, name)
 
 
 @pytest.mark.usefixtures("many_parts")

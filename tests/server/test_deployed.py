@@ -17,6 +17,7 @@ from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
 from headwater.server.records import CANCELED, FAILED, FINISHED, INITIALIZING, RUNNING, Deployment
 
+TOMORROW = time.time() + 86_400
 YEARLY = Deployment("application", "version", mode="schedule", cron="0 0 1 1 *", runs=1, started_at=1000.0)
 
 
@@ -50,8 +51,8 @@ def test_a_run_that_the_end_of_the_server_cut_off_is_done_at_once(was: Deploymen
     [
         Deployment("application", "version", mode="schedule", cron="0 0 1 1 *"),  # never ran
         dataclasses.replace(YEARLY, status=INITIALIZING, ended_at=1100.0),  # stopped, and resumed
-        dataclasses.replace(YEARLY, status=FINISHED, ended_at=1100.0, next_run_at=time.time() + 1000),
-        dataclasses.replace(YEARLY, status=CANCELED, ended_at=1100.0, next_run_at=time.time() + 1000),
+        dataclasses.replace(YEARLY, status=FINISHED, ended_at=1100.0, next_run_at=TOMORROW),
+        dataclasses.replace(YEARLY, status=CANCELED, ended_at=1100.0, next_run_at=TOMORROW),
     ],
 )
 def test_one_that_waits_goes_on_waiting(was: Deployment) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg2.errors
 import pyarrow as pa
 import pyarrow.compute as pc
 from psycopg2 import sql
@@ -17,6 +18,7 @@ from headwater.log.beside import Told, beside_column
 from headwater.log.events import HISTORY, INSERT, POSITION, SEQ, WEIGHTS, first_history, told_schema
 from headwater.log.letters import letters, letters_stem
 from headwater.log.segments import Segment, SegmentStream
+from headwater.sources.base import Lost
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.connect import TRANSACTION_TIMEOUT_SINCE, Address
 from headwater.sources.postgres.copy_text import CopiedTable, columns_of, fitting_columns, pieces
@@ -47,9 +49,19 @@ class Snapshot:
             self._cursor.execute("SET transaction_timeout = 0")
         self._cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if name is not None:
-            self._cursor.execute("SET TRANSACTION SNAPSHOT %s", (name,))
+            self._join(name)
         # Rows that row security would hide are an error instead.
         self._cursor.execute("SET LOCAL row_security = off")
+
+    def _join(self, name: str) -> None:
+        try:
+            self._cursor.execute("SET TRANSACTION SNAPSHOT %s", (name,))
+        except (psycopg2.errors.UndefinedObject, psycopg2.errors.InvalidParameterValue) as error:
+            raise Lost(
+                "the moment that first rows are read at is gone",
+                detail=f"{' '.join(str(error).split())}: the connection that held it was cut.",
+                hint="A new moment is taken; what was read whole stays.",
+            ) from None
 
     def wait_for_locks(self, seconds: float) -> None:
         """Wait no longer than this for whoever holds a table, or wants to."""
