@@ -41,6 +41,8 @@ def serve_command(given: argparse.Namespace) -> int:
                 if postgres is not None:
                     print(f"clients of Postgres read at {given.host}:{postgres.port}", flush=True)
                 _wait(stop)
+                # Some requests wait for what a deployment does.
+                server.stop()
         finally:
             stop.closing()
             server.close()
@@ -95,13 +97,16 @@ def _config(given: argparse.Namespace, app: FastAPI) -> uvicorn.Config:
 def _answering(config: uvicorn.Config, listening: socket.socket) -> Iterator[None]:
     """Requests are answered, on a thread of their own, inside the block."""
     answering = uvicorn.Server(config)
-    thread = threading.Thread(target=lambda: answering.run(sockets=[listening]), name="headwater http")
+    thread = threading.Thread(
+        target=lambda: answering.run(sockets=[listening]), name="headwater http", daemon=True
+    )
     thread.start()
     try:
         yield
     finally:
         answering.should_exit = True
-        thread.join()
+        # A request that computes something is not waited for: its client hears no end, and asks again.
+        thread.join(2 * END_SECONDS)
 
 
 @contextmanager

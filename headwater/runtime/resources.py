@@ -10,6 +10,7 @@ from pyspark import SparkContext
 
 from headwater.runtime.interactive import busy_cores, running_cores
 from headwater.runtime.pipeline import Pipeline
+from headwater.sources.base import Retained, Retaining
 
 
 @dataclass(frozen=True)
@@ -57,3 +58,10 @@ def _is_named(pipeline: Pipeline, name: str) -> bool:
 
 def _size(paths: Iterable[Any]) -> int:
     return sum(path.stat().st_size for path in paths if path.exists())
+
+
+def retained_for(pipeline: Pipeline) -> dict[str, Retained]:
+    """What databases keep of their logs for a pipeline, by source; for someone in another thread."""
+    sources = {name: one for name, one in list(pipeline.ends.sources.items()) if isinstance(one, Retaining)}
+    found = {name: one.retained() for name, one in sources.items()}
+    return {name: retained for name, retained in found.items() if retained is not None}

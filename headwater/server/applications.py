@@ -23,7 +23,7 @@ def create_application(server: Server, name: str, who: str) -> Application:
             detail="It begins with a letter, a digit or _, and has letters, digits, _, - and . in it, 100 at most.",
             hint="Its State is kept in a folder of this name.",
         )
-    with server.changing:
+    with server.changing():
         known = [one.name for one in server.store.all(Application)]
         taken = [one for one in known if one.lower() == name.lower()]
         if taken:
@@ -46,7 +46,7 @@ def find_application(server: Server, named: str) -> Application:
 
 def create_version(server: Server, application: Application, body: Mapping[str, Any], who: str) -> Version:
     """A new version; its SQL is read and its options are checked, and nothing is started."""
-    with server.changing:
+    with server.changing(application):
         number = len(server.store.all(Version, application_id=application.id)) + 1
         version = Version(application.id, number, body, who)
         check_text(server.script(version), f"{application.name}-{number}.sql")

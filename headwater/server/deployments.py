@@ -19,7 +19,7 @@ def deploy(
     check_schedule(wanted)
     if not confirmed:
         _ask(server, application, wanted)
-    with server.changing:
+    with server.changing(application):
         _end_former(server, application)
         deployment = server.store.add(wanted)
         server.run(deployment)
@@ -29,7 +29,7 @@ def deploy(
 
 def stop(server: Server, application: Application, deployment: Deployment, *, who: str) -> Deployment:
     """End what runs; its State stays, and frees its cores and memory."""
-    with server.changing:
+    with server.changing(application):
         _end(server, application, deployment)
     server.did(who, "deployment stopped", application, detail=_told(server, deployment))
     return find_deployment(server, application, deployment.id)
@@ -37,7 +37,8 @@ def stop(server: Server, application: Application, deployment: Deployment, *, wh
 
 def resume(server: Server, application: Application, deployment: Deployment, *, who: str) -> Deployment:
     """Let a deployment that was stopped, or has failed, go on where it ended."""
-    with server.changing:
+    with server.changing(application):
+        deployment = find_deployment(server, application, deployment.id)  # as it is now
         if deployment.is_wanted and deployment.status in (INITIALIZING, RUNNING):
             raise Conflict(
                 f"the deployment of '{application.name}' is {deployment.status} already",
@@ -112,6 +113,8 @@ def _end(server: Server, application: Application, deployment: Deployment) -> No
             f"the deployment of '{application.name}' has not ended within {END_SECONDS:g} s",
             hint="Its step takes long, or its database is away. It ends when that is over; ask again.",
         )
+    # What a full disk kept it from writing down itself is the answer to who asked.
+    server.store.change(deployed.deployment, is_wanted=False)
 
 
 def _told(server: Server, deployment: Deployment) -> str:

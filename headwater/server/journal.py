@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+_LOG = logging.getLogger("headwater.server")
 
 LARGEST = 10 * 1024 * 1024
 """How large a file grows before it is laid aside, in the place of the one that was laid aside before."""
@@ -30,7 +33,7 @@ class Journal:
         with self._lock:
             for name in ("server", id):
                 if name:
-                    self._write(self._file(name), line)
+                    self._try(self._file(name), line)
 
     def lines(self, id: str, limit: int) -> list[dict[str, Any]]:
         """The last things that happened to an application, the latest last."""
@@ -39,10 +42,17 @@ class Journal:
             found: list[str] = []
             for path in (_aside(file), file):
                 found += path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return [json.loads(line) for line in found[-limit:]]
+        return [said for line in found[-limit:] if (said := _read(line)) is not None]
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name}.jsonl"
+
+    def _try(self, file: Path, line: str) -> None:
+        try:
+            self._write(file, line)
+        except OSError as problem:
+            # What happens must not end because it cannot be written down.
+            _LOG.warning("%s cannot be written (%s): %s", file, problem.strerror or problem, line)
 
     def _write(self, file: Path, line: str) -> None:
         if file.exists() and file.stat().st_size > LARGEST:
@@ -66,6 +76,15 @@ def masked_in(said: Any, mask: Callable[[str], str]) -> Any:
             return said
         case _:
             return mask(str(said))
+
+
+def _read(line: str) -> dict[str, Any] | None:
+    """What a line says; None if a full disk, or the end of the process, has cut it."""
+    try:
+        said: dict[str, Any] = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return said
 
 
 def _aside(file: Path) -> Path:

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from headwater.runtime.resources import held_by, resources
+from headwater.runtime.resources import held_by, resources, retained_for
 from headwater.server.deployed import Deployed
 from headwater.server.records import CANCELED, FAILED, FINISHED, INITIALIZING, RUNNING
 from headwater.server.server import Server
@@ -43,6 +43,7 @@ class _Measured(Collector):
         yield from _spark()
         yield _status(deployed)
         yield _lag(deployed)
+        yield from _retained(deployed)
         yield from _counts(deployed)
         yield _steps(deployed)
         yield from _held(deployed)
@@ -76,6 +77,22 @@ def _lag(deployed: list[Deployed]) -> Metric:
         if known:
             family.add_metric((one.name,), known[-1])
     return family
+
+
+def _retained(deployed: list[Deployed]) -> Iterator[Metric]:
+    labels = (*WHO, "source", "slot")
+    behind = GaugeMetricFamily(
+        "headwater_lag_bytes", "Log that the source wrote after what is durably read.", labels=labels
+    )
+    kept = GaugeMetricFamily(
+        "headwater_wal_retained_bytes", "Log that the source cannot remove because of us.", labels=labels
+    )
+    for one in deployed:
+        pipeline = one.pipeline
+        for source, found in (retained_for(pipeline) if pipeline is not None else {}).items():
+            behind.add_metric((one.name, source, found.slot), found.behind)
+            kept.add_metric((one.name, source, found.slot), found.kept)
+    yield from (behind, kept)
 
 
 def _counts(deployed: list[Deployed]) -> Iterator[Metric]:

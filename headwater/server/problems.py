@@ -20,7 +20,7 @@ from headwater.errors import (
 from headwater.runtime.feed import Gone
 from headwater.server.access import Forbidden, Unknown
 from headwater.server.reader import NotReady
-from headwater.server.refusals import Conflict, Missing, TooLarge
+from headwater.server.refusals import Conflict, Missing, TooLarge, Unwritten
 
 STATUSES: tuple[tuple[type[HeadwaterError], int], ...] = (
     (Unknown, 401),
@@ -31,6 +31,7 @@ STATUSES: tuple[tuple[type[HeadwaterError], int], ...] = (
     (TooLarge, 413),
     (SqlError, 400),
     (UsageError, 400),
+    (Unwritten, 503),
     (StateError, 409),
     (SourceError, 502),
     (SinkError, 502),

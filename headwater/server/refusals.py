@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, StateError
 from headwater.nearest import did_you_mean
 
 
@@ -21,6 +21,10 @@ class Conflict(HeadwaterError):
     ) -> None:
         super().__init__(message, detail=detail, hint=hint)
         self.more = dict(more or {})
+
+
+class Unwritten(StateError):
+    """The disk is full, or the server's folder cannot be written to: nothing was changed."""
 
 
 class TooLarge(HeadwaterError):

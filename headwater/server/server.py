@@ -6,8 +6,9 @@ import dataclasses
 import fcntl
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from headwater.server.journal import Journal, masked_in
 from headwater.server.noting import Noting
 from headwater.server.reader import Reader
 from headwater.server.records import Application, Deed, Deployment, Integration, Version
+from headwater.server.refusals import Unwritten
 from headwater.server.store import Store
 
 __all__ = ["Deployed", "Server"]
@@ -31,7 +33,7 @@ END_SECONDS = 60.0
 
 
 class Server:
-    """One process, many pipelines. Any thread may call; what changes deployments is done one after the other."""
+    """One process, many pipelines. Any thread may call; what changes an application is done one after the other."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
@@ -43,8 +45,9 @@ class Server:
         self.journal = Journal(self.folder / "logs", self.mask)
         self.host = Host(self.folder, self._scripts)
         self.reader = Reader(self)
-        self.changing = threading.RLock()
-        """Held by who changes which deployments run."""
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._locking = threading.Lock()
+        self._is_closing = False
         self._deployed: dict[str, Deployed] = {}
         self._before_close: list[Callable[[], None]] = []
 
@@ -55,23 +58,33 @@ class Server:
         for deployment in self.store.all(Deployment, is_wanted=True):
             self.run(deployment)
 
+    def changing(self, application: Application | None = None) -> AbstractContextManager[bool]:
+        """Held by who changes which deployment of an application runs; without one, by who makes or names things."""
+        with self._locking:
+            return self._locks[application.id if application is not None else ""]
+
+    def stop(self) -> None:
+        """Tell all pipelines to end after their step, and whoever waits for one that he will not get it."""
+        self._is_closing = True
+        for deployed in tuple(self._deployed.values()):
+            deployed.stop()
+
     def close(self) -> None:
         """Let all pipelines end their step and close them; what ran now is started again by the next start.
 
         One whose database is away may take too long. It is left as in a crash, which costs a repeated batch.
         """
+        self.stop()
         for let_go in self._before_close:
             try:
                 let_go()
             except HeadwaterError as problem:
                 # A job whose database is away, for one: the deployments are closed all the same.
                 self.journal.note("something does not end", problem=problem.to_json())
-        with self.changing:
-            for deployed in self._deployed.values():
-                deployed.stop()
-            deadline = time.monotonic() + END_SECONDS
-            late = [one.name for one in self._deployed.values() if not one.join(deadline - time.monotonic())]
-            self._deployed.clear()
+        deadline = time.monotonic() + END_SECONDS
+        all_deployed = tuple(self._deployed.values())
+        late = [one.name for one in all_deployed if not one.join(max(0.0, deadline - time.monotonic()))]
+        self._deployed.clear()
         self.journal.note("server stopped", late=late)
         if not late:
             self._closing.close()
@@ -113,6 +126,8 @@ class Server:
         deployed.facts.add(Noting(self.journal, application))
         self._deployed[application.id] = deployed
         deployed.start()
+        if self._is_closing:
+            deployed.stop()
         return deployed
 
     def open(self, application: Application, version: Version, listener: Listener) -> Pipeline:
@@ -154,7 +169,13 @@ class Server:
         if fields.get("problem") is not None:
             fields["problem"] = masked_in(fields["problem"], self.mask)
         changed = dataclasses.replace(deployment, **fields)
-        self.store.add(changed)
+        try:
+            self.store.add(changed)
+        except Unwritten as problem:
+            # On a full disk a pipeline goes on as long as it can. All of it is written again with the next change.
+            self.journal.note(
+                "deployment not written down", deployment=deployment.id, problem=problem.to_json()
+            )
         if changed.status != deployment.status or "problem" in fields:
             self._note_status(changed)
         return changed

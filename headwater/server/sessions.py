@@ -9,16 +9,19 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow.compute as pc
 
 from headwater.changes.change_set import ChangeSet
+from headwater.errors import HeadwaterError, ServiceError
 from headwater.runtime.conversation import LiveAnswers
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.runtime.interactive import Interactive
 from headwater.runtime.jobs import Jobs
-from headwater.runtime.live_query import LocalQuery
+from headwater.runtime.live_query import LocalQuery, remove_leftovers
 from headwater.runtime.session import LocalSession
+from headwater.runtime.turning import waited
 from headwater.schema import WEIGHT
 from headwater.server.refusals import Conflict, missing
 from headwater.server.server import Server
@@ -37,6 +40,12 @@ IDLE_SECONDS = 3600.0
 """A session that nobody used for so long is closed."""
 
 MOST_SESSIONS = 200
+
+MOST_QUERIES = 20
+"""So many queries of a session may wait for someone who follows them."""
+
+END_SECONDS = 30.0
+"""How long live queries may take to end, and to take along what they made at their sources, when the server ends."""
 
 HELD_ROWS = 10_000
 """An answer above this is shown by its first rows, read again and again, and not followed change by change."""
@@ -59,7 +68,8 @@ class OpenSession:
     id: str
     session: LocalSession
     queries: dict[str, LocalQuery] = field(default_factory=dict)
-    followed: set[str] = field(default_factory=set)
+    """Those that nobody follows yet, and that nothing runs for."""
+    followed: dict[str, LocalQuery] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
 
     @property
@@ -67,13 +77,30 @@ class OpenSession:
         """True if nobody would miss it."""
         return not self.followed and time.monotonic() - self.used > IDLE_SECONDS
 
-    def take(self, name: str) -> LocalQuery:
-        """A query that nobody follows yet, to be followed by one."""
-        query = self.queries.pop(name, None)
+    def put(self, query: LocalQuery) -> None:
+        """Keep a query until somebody follows it; of many that nobody does, the first are forgotten."""
+        self.queries[query.name] = query
+        for name in list(self.queries)[:-MOST_QUERIES]:
+            self.queries.pop(name, None)
+
+    def get(self, name: str) -> LocalQuery:
+        """A query that nobody follows yet."""
+        query = self.queries.get(name)
         if query is None:
             raise missing("live query", name, sorted(self.queries))
-        self.followed.add(name)
         return query
+
+    def follow(self, name: str) -> LocalQuery:
+        """The same, to be followed by one."""
+        query = self.get(name)
+        del self.queries[name]
+        self.followed[name] = query
+        return query
+
+    def let_go(self, name: str) -> None:
+        """Nobody follows it any more."""
+        self.followed.pop(name, None)
+        self.used = time.monotonic()
 
 
 class Sessions:
@@ -84,13 +111,18 @@ class Sessions:
         self._jobs = Jobs()
         self._open: dict[str, OpenSession] = {}
         self._lock = threading.Lock()
+        server.before_close(self._end_queries)
         server.before_close(self._jobs.close)
+        # Of a server that was killed. Databases may take long to answer.
+        threading.Thread(
+            target=remove_leftovers, args=(self._home,), name="headwater leftovers", daemon=True
+        ).start()
 
     def create(self) -> OpenSession:
         """Open a session; Spark runs when this returns."""
         self._server.host.start(Silent())
-        home = self._server.folder / "sessions"
-        made = OpenSession(secrets.token_hex(8), LocalSession(Interactive(home, _RESTART), self._jobs))
+        session = LocalSession(Interactive(self._home, _RESTART), self._jobs)
+        made = OpenSession(secrets.token_hex(8), session)
         with self._lock:
             self._open = {id: one for id, one in self._open.items() if not one.is_idle}
             if len(self._open) >= MOST_SESSIONS:
@@ -101,6 +133,10 @@ class Sessions:
             self._open[made.id] = made
         return made
 
+    @property
+    def _home(self) -> Path:
+        return self._server.folder / "sessions"
+
     def get(self, id: str) -> OpenSession:
         """A session that is open; from now on it was used."""
         found = self._open.get(id)
@@ -110,17 +146,30 @@ class Sessions:
         return found
 
     def close(self, id: str) -> None:
-        """Forget what a session declared; its jobs go on."""
-        self.get(id)
+        """Forget what a session declared, and end its live queries; its jobs go on."""
+        closed = self.get(id)
         with self._lock:
             self._open.pop(id, None)
+        for query in list(closed.followed.values()):
+            query.stop()
+
+    def _end_queries(self) -> None:
+        """End all live queries: what they made at their sources would wait there for somebody who never comes."""
+        with self._lock:
+            running = [query for one in self._open.values() for query in list(one.followed.values())]
+        for query in running:
+            query.stop()
+        deadline = time.monotonic() + END_SECONDS
+        late = [q.name for q in running if not waited(q.ended, max(0.0, deadline - time.monotonic()))]
+        if late:
+            raise ServiceError(f"live queries do not end: {', '.join(late)}")
 
 
 class Telling:
     """Hears a live query in its pipeline's thread, and hands on what it hears as events, as fast as they are taken."""
 
     def __init__(self, session: OpenSession, query: LocalQuery, *, every_change: bool) -> None:
-        self._every_change = every_change
+        self._every_change = every_change or query.once or query.mode != "table"
         self._session = session
         self._query = query
         self._events: queue.Queue[Event] = queue.Queue(WAITING_EVENTS)
@@ -132,9 +181,15 @@ class Telling:
 
     async def events(self) -> AsyncIterator[bytes]:
         """Start the query and tell what happens, until it ends or nobody listens; then it ends."""
-        self._query.start(self)
+        try:
+            # Only here it is taken: of a client that goes before its answer begins nothing is left.
+            self._session.follow(self._query.name)
+        except HeadwaterError as taken:  # another client was faster
+            yield framed(("end", {"error": taken.to_json()}))
+            return
         told = time.monotonic()
         try:
+            self._query.start(self)
             yield b": headwater\n\n"
             while True:
                 is_over = self._query.ended.is_set()
@@ -152,8 +207,7 @@ class Telling:
         finally:
             self._is_over.set()
             self._query.stop()
-            self._session.followed.discard(self._query.name)
-            self._session.used = time.monotonic()
+            self._session.let_go(self._query.name)
 
     def report(self, report: Report) -> None:
         """Something that takes a while has come further."""

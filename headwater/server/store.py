@@ -6,13 +6,15 @@ import dataclasses
 import json
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from headwater.errors import StateError
 from headwater.log.private_file import opening, private_file
 from headwater.server.records import Application, Deed, Deployment, Integration, Version
+from headwater.server.refusals import Unwritten
 
 FILE = "server.db"
 FORMAT = 1
@@ -49,7 +51,7 @@ class Store:
         table, values = TABLES[type(record)], _row(record)
         names, marks = ", ".join(values), ", ".join("?" * len(values))
         updates = ", ".join(f"{name} = excluded.{name}" for name in values if name != "id")
-        with self._lock, self._connection:
+        with self._writing():
             self._connection.execute(
                 f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {updates}",
                 tuple(values.values()),
@@ -81,11 +83,24 @@ class Store:
 
     def remove(self, record: Application | Integration) -> None:
         """Forget a record; of an application all that belongs to it."""
-        with self._lock, self._connection:
+        with self._writing():
             if isinstance(record, Application):
                 for table in ("versions", "deployments"):
                     self._connection.execute(f"DELETE FROM {table} WHERE application_id = ?", (record.id,))
             self._connection.execute(f"DELETE FROM {TABLES[type(record)]} WHERE id = ?", (record.id,))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction."""
+        try:
+            with self._lock, self._connection:
+                yield
+        except sqlite3.OperationalError as problem:
+            raise Unwritten(
+                "what the server knows cannot be written",
+                detail=str(problem),
+                hint=f"Is the disk full, and may {FILE} be written to? Nothing was changed; try again.",
+            ) from None
 
     def close(self) -> None:
         """Let the file go."""

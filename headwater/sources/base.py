@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from sqlglot import exp
 
@@ -63,6 +63,28 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Stop reading and free what is held; the position at the server stays."""
+
+
+@dataclass(frozen=True)
+class Retained:
+    """What a database keeps of its log for us, in bytes, as it was seen last."""
+
+    slot: str
+    """Under which name."""
+    status: str
+    """How the database calls its state: of Postgres, `wal_status`."""
+    kept: int
+    """What it cannot remove because of us."""
+    behind: int
+    """What of it was written after the place up to which all is durably ours."""
+
+
+@runtime_checkable
+class Retaining(Protocol):
+    """A source whose database keeps its log until we have read it."""
+
+    def retained(self) -> Retained | None:
+        """What is kept; None if nobody has looked yet. Any thread may ask."""
 
 
 @dataclass(frozen=True)

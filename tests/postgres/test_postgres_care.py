@@ -14,7 +14,7 @@ from headwater.errors import SourceError
 from headwater.log.positions import Position
 from headwater.options import Secret
 from headwater.services.postgres import temporary_postgres
-from headwater.sources.base import Report, SourceTable
+from headwater.sources.base import Report, Retained, SourceTable
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.postgres.config import CaptureConfig, config_of
 from headwater.sources.postgres.retained import look
@@ -217,11 +217,15 @@ def test_what_the_server_threatens_and_does_is_told(world: World, quick: None) -
         database = Database(server.uri)
         database.run("SELECT pg_create_logical_replication_slot('s', 'pgoutput')")
         heard: list[Report] = []
-        watch = Watch(watched(database, world), heard.append)
+        seen: list[Retained] = []
+        watch = Watch(watched(database, world), heard.append, seen.append)
         grow(database, 6)
         wait_for(lambda: any("will remove what is above max_slot_wal_keep_size" in r.subject for r in heard))
         database.run("CHECKPOINT")
         wait_for(lambda: any("has removed log that replication slot 's'" in r.subject for r in heard))
+        wait_for(lambda: seen[-1].status == "lost")
+        assert {one.slot for one in seen} == {"s"} and max(one.kept for one in seen) > 16 << 20
+        assert all(one.behind <= one.kept for one in seen)
         watch.stop()
         database.close()
 
@@ -239,7 +243,7 @@ def test_a_look_that_fails_is_told_and_so_is_the_next_that_does_not(
     database.run("CREATE ROLE looks LOGIN PASSWORD 'postgres'")
     database.run("SELECT pg_create_logical_replication_slot('s', 'pgoutput')")
     heard: list[Report] = []
-    watch = Watch(watched(database, world, "looks"), heard.append)
+    watch = Watch(watched(database, world, "looks"), heard.append, lambda retained: None)
     mine = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'looks'"
     database.run("ALTER ROLE looks NOLOGIN")
     wait_for(lambda: database.run(mine) is not None and len(heard) == 1)

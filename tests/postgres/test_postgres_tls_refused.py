@@ -178,7 +178,11 @@ def test_a_watch_whose_file_is_gone_says_so_and_goes_on(
     file = tmp_path / "authority.pem"
     table = shop.table("t", "id int", "id", sslmode="verify-full", sslrootcert=str(file))
     heard: list[str] = []
-    watch = Watch(config_of([table], world.context, after=None), lambda report: heard.append(report.subject))
+    watch = Watch(
+        config_of([table], world.context, after=None),
+        lambda report: heard.append(report.subject),
+        lambda retained: None,
+    )
     wait_for(lambda: any("cannot be seen" in subject for subject in heard))
     shutil.copy(own.authority, file)
     wait_for(lambda: any("can be seen again" in subject for subject in heard))

@@ -59,6 +59,8 @@ class MemoryReader:
     now: dict[tuple[str, str], MemoryRelation] = field(default_factory=dict)
     held_by: int = 0
     """How many snapshots are held."""
+    answering: int = 0
+    """How many answers are not let go of."""
     waits_for: threading.Event | None = None
     """If there is one, a query is only answered once it is set; or given up."""
     waiting: threading.Event = field(default_factory=threading.Event)
@@ -121,7 +123,11 @@ class MemoryHeld:
                 rows = database.sql(query.sql("duckdb")).to_arrow_reader(1_000)
             except duckdb.Error as problem:
                 raise SqlError("the query cannot be computed", detail=str(problem)) from problem
-            yield MemoryAsked(MemoryFound(Schema(()), rows))
+            self.reader.answering += 1
+            try:
+                yield MemoryAsked(MemoryFound(Schema(()), rows))
+            finally:
+                self.reader.answering -= 1
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Oracle: the rows that were put there; inside a transaction, those that were ther
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import threading
@@ -88,6 +89,19 @@ def test_a_client_that_is_gone_holds_nothing(world: World) -> None:
     wait_for(lambda: world.reader.held_by == 0)
 
 
+def test_a_postgres_behind_that_died_is_started_again(world: World) -> None:
+    with closing(world.connect()) as client:
+        assert rows(client, "SELECT count(*) FROM orders") == [(4,)]
+        behind = world.endpoint.shapes.pid
+        assert behind is not None
+        os.kill(behind, signal.SIGKILL)
+        with pytest.raises(psycopg2.Error):
+            rows(client, "SELECT count(*) FROM pg_class; SELECT count(*) FROM orders")
+    with closing(world.connect()) as client:
+        assert rows(client, "SELECT count(*) FROM orders") == [(4,)]
+        assert rows(client, "SELECT count(*) FROM pg_class WHERE relname = 'totals'") == [(1,)]
+
+
 def test_after_an_error_a_transaction_is_over(client: psycopg2.extensions.connection) -> None:
     with pytest.raises(psycopg2.errors.ReadOnlySqlTransaction) as refused:
         rows(client, "DELETE FROM orders")
@@ -110,11 +124,15 @@ def test_a_cursor_gives_its_rows_piece_by_piece(client: psycopg2.extensions.conn
     client.rollback()
 
 
-def test_a_cursor_with_hold_outlives_its_transaction(client: psycopg2.extensions.connection) -> None:
+def test_a_cursor_with_hold_outlives_its_transaction(
+    world: World, client: psycopg2.extensions.connection
+) -> None:
     with client.cursor("held", withhold=True) as cursor:
         cursor.execute("SELECT id FROM orders ORDER BY id")
         client.commit()
-        assert cursor.fetchall() == [(1,), (2,), (3,), (4,)]
+        assert world.reader.answering == 1
+        assert cursor.fetchone() == (1,)
+    assert world.reader.answering == 0
     with pytest.raises(psycopg2.errors.FeatureNotSupported):
         rows(client, "DECLARE odd SCROLL CURSOR FOR SELECT id FROM orders; FETCH BACKWARD 1 FROM odd")
 

@@ -48,6 +48,7 @@ def test_a_shape_that_cannot_be_made_now_is_not_tried_at_every_statement(
 
     monkeypatch.setattr(shapes, "_tried", refused)
     known = Shapes(tmp_path / "note")
+    monkeypatch.setattr(Shapes, "_is_alive", True)
     monkeypatch.setattr(known, "_admin", object())
     relation = _Relation()
     for _ in range(3):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
+
 from headwater.errors import ServiceError
+from headwater.server.records import RUNNING, Application, Deployment
+from headwater.server.refusals import Unwritten
 from headwater.server.server import Server
 
 
@@ -19,3 +24,36 @@ def test_a_job_that_does_not_end_keeps_the_server_from_closing_nothing(tmp_path:
     assert "'into-totals' has not stopped yet" in said
     assert "server stopped" in said
     Server(tmp_path).close()
+
+
+def test_a_full_disk_ends_no_deployment_and_is_told_to_who_asks(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    application = server.store.add(Application("shop"))
+    deployment = server.store.add(Deployment(application.id, "version"))
+    server.store._connection.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(Unwritten, match="cannot be written"):
+        server.store.add(Application("a" * 100_000))
+    changed = server._changed(deployment, {"problem": {"message": "a" * 100_000}})
+    assert changed.problem is not None
+    assert server.store.all(Deployment) == [deployment]
+    server.store._connection.execute("PRAGMA max_page_count = 1000000")
+    server._changed(changed, {"status": RUNNING})
+    [kept] = server.store.all(Deployment)
+    assert kept.status == RUNNING and kept.problem is not None, "all of it is written again"
+    assert "deployment not written down" in (tmp_path / "logs" / "server.jsonl").read_text()
+    server.close()
+
+
+def test_one_application_that_takes_long_holds_up_no_other(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    shop, bank = (server.store.add(Application(name)) for name in ("shop", "bank"))
+    entered = threading.Event()
+
+    def other() -> None:
+        with server.changing(bank), server.changing():
+            entered.set()
+
+    with server.changing(shop):
+        threading.Thread(target=other).start()
+        assert entered.wait(60)
+    server.close()

@@ -57,6 +57,38 @@ def test_a_live_query_is_followed_until_nobody_listens(session: RemoteSession, l
     wait_for(lambda: not list(folder.glob("query-*")), seconds=SECONDS)
 
 
+def test_a_session_that_is_closed_ends_its_live_queries(session: RemoteSession) -> None:
+    query = session.run(PAGES, "sql", listener=Silent())
+    assert isinstance(query, RemoteQuery)
+    out = io.StringIO()
+    query.start(LineView(out, io.StringIO(), PLAIN))
+    wait_for(lambda: "page=7" in out.getvalue(), seconds=SECONDS)
+    session.close()
+    assert query.ended.wait(SECONDS) and query.problem is None
+
+
+def test_a_server_that_ends_leaves_nothing_of_live_queries(tmp_path: Path) -> None:
+    with live_server(tmp_path / "server") as live:
+        session = RemoteSession(str(live.client.base_url), None)
+        session.run(CLICKS, "sql", listener=Silent())
+        out, folder = io.StringIO(), live.server.folder / "sessions"
+        query = session.run(PAGES, "sql", listener=Silent())
+        assert isinstance(query, RemoteQuery)
+        query.start(LineView(out, io.StringIO(), PLAIN))
+        wait_for(lambda: "page=7" in out.getvalue(), seconds=SECONDS)
+        assert list(folder.glob("query-*"))
+        live.server.close()
+        assert not list(folder.glob("query-*"))
+
+
+def test_queries_that_nobody_follows_are_forgotten_at_last(live: Live) -> None:
+    client = live.client
+    at = f"/sessions/{client.post('/sessions').json()['id']}"
+    asked = [client.post(f"{at}/statements", json={"statement": "SELECT 1"}).json() for _ in range(22)]
+    assert client.post(f"{at}/queries/{asked[0]['query']}/events").status_code == 404
+    assert client.post(f"{at}/queries/{asked[-1]['query']}/events").status_code == 200
+
+
 def test_what_is_wrong_with_a_query_comes_with_its_place(session: RemoteSession) -> None:
     query = session.run("\n SELECT nope FROM clicks", "typed", listener=Silent())
     assert isinstance(query, RemoteQuery)

@@ -74,7 +74,7 @@ class Endpoint:
 
     def __init__(self, reading: Reading, door: Door, *, note: Path) -> None:
         self._reading, self._door = reading, door
-        self._shapes = Shapes(note)
+        self.shapes = Shapes(note)
         self._lock = threading.Lock()
         self._is_closed = False
         self._wires: set[Wire] = set()
@@ -100,7 +100,7 @@ class Endpoint:
             wires = list(self._wires)
         for wire in wires:
             wire.close()
-        self._shapes.close()
+        self.shapes.close()
 
     def _accept(self) -> None:
         while not self._is_closed:
@@ -147,8 +147,8 @@ class Endpoint:
         chosen = {name: value for name, value in settings.items() if name.lower() not in _OURS}
         first = settings.get("database", DATABASE)
         given = {"client_encoding": "UTF8", "search_path": path_text(schemas(relations, first))} | chosen
-        backend = self._shapes.connect(relations, given)
-        session = Session(wire, backend, reading=self._reading, shapes=self._shapes, first=first)
+        backend = self.shapes.connect(relations, given)
+        session = Session(wire, backend, reading=self._reading, shapes=self.shapes, first=first)
         key = secrets.token_bytes(8)
         with self._lock:
             self._sessions[key] = session

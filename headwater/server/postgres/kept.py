@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.runtime.reading import Limits
+from headwater.server.postgres.kinds import BEHIND, Close, Declare, Fetch, Prepare, Query, Run
 from headwater.server.postgres.portal import Cursor, Known, Portal, Rows
 from headwater.server.postgres.problems import told
 from headwater.server.postgres.reading import Held, Reading, Relation
-from headwater.server.postgres.statements import BEHIND, Declare, Fetch, Prepare, Query, Run, Scene
+from headwater.server.postgres.statements import Scene
 from headwater.server.postgres.translate import to_spark
 
 
@@ -64,12 +65,16 @@ class Kept:
         return self._rows(declared.query, portal.given) if isinstance(declared, Declare) else None
 
     def note(self, portal: Portal, made: Rows | None) -> None:
-        """Keep what a statement made that was executed behind."""
+        """Keep what a statement made that was executed behind, or let it go."""
         match portal.known.statement:
             case Declare(name, _, is_held) if made is not None:
                 self._cursors[name] = Cursor(made, is_held)
             case Prepare(name, query):
                 self._prepared[name] = query
+            case Close(name, is_cursor=True) if name in self._cursors:
+                self._cursors.pop(name).rows.close()
+            case Close(name, is_cursor=False):
+                self._prepared.pop(name, None)
 
     def given(self, portal: Portal, limit: int | None) -> Given:
         """The rows of a portal over relations: those of its query, or those that a cursor has next."""

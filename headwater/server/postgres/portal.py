@@ -11,11 +11,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from headwater.runtime.reading import Limits
+from headwater.server.postgres.kinds import Statement
 from headwater.server.postgres.messages import Body, Field, data_rows
 from headwater.server.postgres.parameters import expressions
 from headwater.server.postgres.reading import Held
 from headwater.server.postgres.rows import rows_of
-from headwater.server.postgres.statements import Statement
 
 ROWS_AT_ONCE = 1_000
 """So many rows are written before they are sent."""

@@ -10,6 +10,7 @@ import struct
 
 from headwater.server.postgres.backend import FLUSH, SYNC, Backend
 from headwater.server.postgres.kept import Kept
+from headwater.server.postgres.kinds import BEHIND, Close, Declare, Fetch, Prepare, Query, Run
 from headwater.server.postgres.messages import (
     Body,
     Message,
@@ -25,17 +26,7 @@ from headwater.server.postgres.portal import Known, Portal, bound
 from headwater.server.postgres.problems import told
 from headwater.server.postgres.reading import Reading
 from headwater.server.postgres.shapes import Shapes
-from headwater.server.postgres.statements import (
-    BEHIND,
-    Declare,
-    Fetch,
-    Prepare,
-    Query,
-    Run,
-    Scene,
-    read,
-    split,
-)
+from headwater.server.postgres.statements import Scene, read, split
 
 _NOBODY = Message(b"E", texts("\x01 no such portal") + struct.pack("!i", 0))
 """A message that fails: what fails here must fail behind as well, so that its transaction is over."""
@@ -134,7 +125,7 @@ class Session:
         if came.letter == b"T":
             return Known(statement, kinds, fields_of(came.body))
         # A cursor or a prepared statement that is not there any more: the Postgres behind says so.
-        return Known(statement if isinstance(statement, (Declare, Prepare)) else BEHIND, kinds)
+        return Known(statement if isinstance(statement, (Declare, Prepare, Close)) else BEHIND, kinds)
 
     def _bind(self, came: Message) -> None:
         self._backend.send(came, FLUSH)

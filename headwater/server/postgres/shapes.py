@@ -25,7 +25,7 @@ from headwater.server.postgres.backend import Backend
 from headwater.server.postgres.reading import Relation
 from headwater.server.postgres.types import postgres_type
 from headwater.services.postgres import PostgresServer
-from headwater.services.running import stop_process
+from headwater.services.running import running_pid, stop_process
 
 DATABASE = USER = "headwater"
 
@@ -100,16 +100,26 @@ class Shapes:
         return Backend(self._server.port, self._password, {"user": USER, "database": DATABASE, **settings})
 
     def follow(self, relations: Iterable[Relation]) -> None:
-        """Let it know these relations and no others."""
+        """Let it know these relations and no others; one that died is started again."""
         wanted = frozenset(Shape(r.pipeline, r.name, r.kind, r.schema) for r in relations)
-        if self._admin is not None and self._has_followed(wanted):
+        if self._is_alive and self._has_followed(wanted):
             return
         with self._lock:
-            if self._admin is None:
+            if not self._is_alive:
+                self._known = self._asked = frozenset()
                 self._admin = self._start()
             if not self._has_followed(wanted):
                 self._change(self._admin, wanted)
                 self._asked, self._asked_at = wanted, time.monotonic()
+
+    @property
+    def pid(self) -> int | None:
+        """Its process; None if it does not run."""
+        return None if self._server is None else running_pid(self._server.folder)
+
+    @property
+    def _is_alive(self) -> bool:
+        return self._admin is not None and not self._admin.closed and self.pid is not None
 
     def _has_followed(self, wanted: frozenset[Shape]) -> bool:
         """True if it knows these, or could not learn them a moment ago."""

@@ -16,6 +16,16 @@ from sqlglot.dialects import Postgres
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
+from headwater.server.postgres.kinds import (
+    BEHIND,
+    Close,
+    Declare,
+    Fetch,
+    Prepare,
+    Query,
+    Run,
+    Statement,
+)
 from headwater.server.postgres.messages import Refusal
 from headwater.server.postgres.reading import Relation
 
@@ -35,60 +45,11 @@ _FETCH = re.compile(
     rf"fetch\s+((forward\s+)?(?P<count>\d+|all|next)\s+|forward\s+)?((from|in)\s+)?{_IDENTIFIER}\s*;?\s*",
     re.IGNORECASE,
 )
+_CLOSE = re.compile(
+    rf"(?P<what>close|deallocate(\s+prepare)?)\s+{_IDENTIFIER}\s*;?\s*", re.IGNORECASE | re.DOTALL
+)
 _COMMENTS = re.compile(r"(\s|--[^\n]*(\n|$)|/\*.*?\*/)*", re.DOTALL)
 _QUERY = re.compile(r"(select|with|values|table)\b|\(", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Behind:
-    """A statement for the Postgres behind."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query over relations, by their full names."""
-
-    tree: exp.Query
-    relations: tuple[Relation, ...]
-
-
-@dataclass(frozen=True)
-class Declare:
-    """A cursor over a query."""
-
-    name: str
-    query: Query
-    is_held: bool
-    """True if it outlives its transaction."""
-
-
-@dataclass(frozen=True)
-class Fetch:
-    """The next rows of a cursor; None: all that are left."""
-
-    name: str
-    count: int | None
-
-
-@dataclass(frozen=True)
-class Prepare:
-    """A query under a name, by a statement."""
-
-    name: str
-    query: Query
-
-
-@dataclass(frozen=True)
-class Run:
-    """A query that was prepared by a statement, and what its parameters are."""
-
-    name: str
-    given: tuple[exp.Expression, ...]
-
-
-Statement = Behind | Query | Declare | Fetch | Prepare | Run
-
-BEHIND = Behind()
 
 
 @dataclass(frozen=True)
@@ -163,6 +124,8 @@ def read(text: str, scene: Scene) -> Statement:
         return Prepare(_name(match), query) if query else BEHIND
     if (match := _EXECUTE.fullmatch(begun)) and _name(match) in scene.prepared:
         return Run(_name(match), _given(match["given"]))
+    if match := _CLOSE.fullmatch(begun):
+        return Close(_name(match), match["what"].lower() == "close")
     return _other(begun, scene)
 
 

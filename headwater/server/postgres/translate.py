@@ -16,9 +16,9 @@ from sqlglot.optimizer.annotate_types import TypeAnnotator, annotate_types
 from sqlglot.optimizer.qualify import qualify
 
 from headwater.server.postgres.functions import check
+from headwater.server.postgres.kinds import Query
 from headwater.server.postgres.messages import Refusal
 from headwater.server.postgres.reading import Relation
-from headwater.server.postgres.statements import Query
 
 _Type = exp.DType
 _SAME_TEXTS = exp.DataType.INTEGER_TYPES | {

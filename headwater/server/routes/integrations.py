@@ -36,7 +36,7 @@ def router(server: Server) -> APIRouter:
         """Create an integration."""
         short = {HOST: body.host, USER: body.user, SECRET: body.secret}
         options = {name: value for name, value in short.items() if value is not None} | body.options
-        with server.changing:
+        with server.changing():
             integration = add_integration(server.store, body.name, options)
         server.did(request.state.who, "integration created", detail=body.name)
         return integration_answer(integration)

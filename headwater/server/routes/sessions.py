@@ -83,8 +83,7 @@ def _add_events(made: APIRouter, sessions: Sessions) -> None:
     async def events(session: str, query: str, every_change: bool = False) -> StreamingResponse:
         """Start a live query and follow it; it ends when nobody listens any more."""
         found = sessions.get(session)
-        taken = found.take(query)
-        telling = Telling(found, taken, every_change=every_change or taken.once or taken.mode != "table")
+        telling = Telling(found, found.get(query), every_change=every_change)
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         return StreamingResponse(telling.events(), media_type="text/event-stream", headers=headers)
 
@@ -100,5 +99,5 @@ def answer(session: OpenSession, outcome: object) -> dict[str, Any]:
             return {"outcome": "jobs", "jobs": [job.to_json() for job in jobs]}
         case _:
             assert isinstance(outcome, LocalQuery)
-            session.queries[outcome.name] = outcome
+            session.put(outcome)
             return {"outcome": "query", "query": outcome.name, "mode": outcome.mode}

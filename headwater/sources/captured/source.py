@@ -11,7 +11,7 @@ from headwater.errors import SourceError
 from headwater.log.events import Delivery
 from headwater.log.positions import Position
 from headwater.log.store import LogReader
-from headwater.sources.base import Report
+from headwater.sources.base import Report, Retained
 from headwater.sources.captured.supervisor import Launch, Supervisor
 
 T = TypeVar("T")
@@ -104,6 +104,11 @@ class CapturedSource:
         if self._log is not None:
             self._log.close()
             self._log = None
+
+    def retained(self) -> Retained | None:
+        """What the database keeps of its log for us, where somebody looks after that."""
+        capture = self._capture
+        return None if capture is None else capture.retained
 
     @property
     def folder(self) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 
 import headwater
 from headwater.errors import HeadwaterError, SourceError, from_json
-from headwater.sources.base import Report
+from headwater.sources.base import Report, Retained
 
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 EARLY_TRIES = 6
@@ -44,6 +44,7 @@ class Supervisor:
         self._how = launch
         self._news = threading.Condition()
         self._reports: deque[Report] = deque()
+        self._retained: Retained | None = None
         self._heard = 0
         self._error: HeadwaterError | None = None
         self._started = self._ended = self._stopping = False
@@ -68,6 +69,12 @@ class Supervisor:
         """True once the tables are in the log and the stream may begin."""
         with self._news:
             return self._started
+
+    @property
+    def retained(self) -> Retained | None:
+        """What the database keeps of its log for us, as it was told last."""
+        with self._news:
+            return self._retained
 
     @property
     def over(self) -> bool:
@@ -175,6 +182,10 @@ class Supervisor:
                 # First rows that come are a reason to go on; notes of those who look on are not.
                 self._recent |= said["stage"] == "snapshot" and bool(said["done"])
                 self._tell(Report(**{name: said[name] for name in said if name != "say"}))
+            case "retained":
+                # Nobody waits for it: whoever wants to know asks.
+                self._retained = Retained(**{name: said[name] for name in said if name != "say"})
+                return False
             case "started":
                 self._started = self._recent = True
             case "ended":

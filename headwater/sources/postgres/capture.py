@@ -55,7 +55,11 @@ def capture(config: CaptureConfig) -> None:
 
 def _follow(config: CaptureConfig, log: LogWriter) -> None:
     """First rows and stream, watched."""
-    watch = Watch(config, lambda report: say("report", **asdict(report)))
+    watch = Watch(
+        config,
+        lambda report: say("report", **asdict(report)),
+        lambda retained: say("retained", **asdict(retained)),
+    )
     progress = Progress()
 
     def watched(report: Report) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg2
 
 from headwater.errors import HeadwaterError
-from headwater.sources.base import Report
+from headwater.sources.base import Report, Retained
 from headwater.sources.postgres.config import CaptureConfig
 from headwater.sources.postgres.connect import connect
 from headwater.sources.postgres.retained import Kept, Overgrown, Voice, is_overgrown, look
@@ -23,10 +23,12 @@ _PATIENCE = "SET statement_timeout = '5s'"
 
 
 class Watch:
-    """See the module. `tell` hears what matters, on the thread of the watch."""
+    """See the module. `tell` hears what matters and `show` all that is seen, on the thread of the watch."""
 
-    def __init__(self, config: CaptureConfig, tell: Callable[[Report], None]) -> None:
-        self._config, self._tell = config, tell
+    def __init__(
+        self, config: CaptureConfig, tell: Callable[[Report], None], show: Callable[[Retained], None]
+    ) -> None:
+        self._config, self._tell, self._show = config, tell, show
         self._voice = Voice(config.care)
         self._opened: Any = None
         self._is_blind = False
@@ -65,6 +67,7 @@ class Watch:
             self._note(f"what postgres keeps for slot '{self._config.slot}' can be seen again")
         if kept is None:
             return
+        self._show(Retained(kept.slot, kept.status, kept.retained, kept.behind))
         if is_overgrown(kept, self._config.care):
             self._overgrown = Overgrown(kept)
         news = self._voice.of(kept)
