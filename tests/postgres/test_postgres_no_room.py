@@ -1,4 +1,4 @@
-"""A disk that is full, here or there, and a line that is dead without a word: nothing is lost, and it is told.
+"""A disk that is full, here or there, a clock that jumps, a line that is dead without a word: nothing is lost.
 
 Oracle: the rows of the table at the end, what the kernel says of a connection, and the texts, by hand.
 """
@@ -6,6 +6,7 @@ Oracle: the rows of the table at the end, what the kernel says of a connection, 
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import socket
 from collections import Counter
@@ -17,12 +18,13 @@ import pytest
 
 from headwater.errors import StateError
 from headwater.log.segments import Segment, write_segment
-from headwater.log.store import LogWriter
+from headwater.log.store import LogReader, LogWriter
 from headwater.sources.base import Lost
 from headwater.sources.postgres.capture import capture
 from headwater.sources.postgres.config import CaptureConfig, config_of
 from headwater.sources.postgres.connect import connect, connect_replication, session
-from tests.postgres.world import Database, World, bag, read_now
+from tests.postgres.captures import Started, captured
+from tests.postgres.world import Database, World, bag, read_now, wait_for
 
 pytestmark = pytest.mark.services
 
@@ -68,6 +70,22 @@ def test_a_full_disk_of_ours_is_told_and_nothing_is_lost(
     with world.source(database.table("t", COLUMNS, "id"), after=said[-1].position) as source:
         said += read_now(source, after=said[-1].position)
     assert bag(said, "t") == Counter(database.run("SELECT id, n FROM t"))
+
+
+def test_a_clock_that_jumps_changes_no_row(
+    database: Database, config: CaptureConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, jumps = Started(), itertools.cycle((0.0, 4e9, 1e9))
+    with captured(config, monkeypatch, started) as ended:
+        wait_for(lambda: bool(started))
+        monkeypatch.setattr("time.time", lambda: next(jumps))
+        for number in range(2, 6):
+            database.run("INSERT INTO t VALUES (%s, 0); UPDATE t SET n = n + 1", number)
+        with closing(LogReader(config.folder)) as log:
+            expected = Counter(database.run("SELECT id, n FROM t"))
+            wait_for(lambda: (said := log.read(None, 1000)) is not None and bag([said], "t") == expected)
+        database.run("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active")
+    assert len(ended) == 1
 
 
 def test_a_server_without_room_is_tried_again(config: CaptureConfig) -> None:
