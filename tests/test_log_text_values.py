@@ -5,7 +5,7 @@ Oracle: Python's own reading of the same text, and values by hand.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 import pyarrow as pa
@@ -30,6 +30,36 @@ def test_numbers_are_read_as_python_reads_them(numbers: list[int | None]) -> Non
     assert values(texts, "int", "number") == numbers
     assert values(texts, "string", "number") == texts
     assert values(texts, "decimal(12,2)", "number") == [None if n is None else Decimal(n) for n in numbers]
+
+
+NUMBERS = st.from_regex(r"-?[0-9]{1,45}(\.[0-9]{1,20}0{0,40})?([eE]-?[0-9]{1,2})?", fullmatch=True)
+
+
+@given(st.lists(st.none() | NUMBERS), st.integers(1, 38), st.data())
+def test_a_decimal_is_what_its_text_says_or_refused(
+    texts: list[str | None], precision: int, data: st.DataObject
+) -> None:
+    """Arrow alone makes 46509284486016680345.8... of 123456789012345678901234567890 as a decimal(38,18)."""
+    scale = data.draw(st.integers(0, precision))
+    with localcontext(prec=400):
+        known = [None if text is None else Decimal(text) for text in texts]
+        shifted = [0 if number is None else abs(number).scaleb(scale) for number in known]
+        fits = all(one == int(one) and one < 10**precision for one in shifted)
+    kind = f"decimal({precision},{scale})"
+    if fits:
+        assert values(texts, kind, "number") == known
+    else:
+        with pytest.raises(Unfit):
+            values(texts, kind, "number")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-", ".", "1.2.3", "1e", "e5", "NaN", "Infinity", "1e999999999", " 1", "1_0"]
+)
+def test_what_is_no_number_is_no_decimal(text: str) -> None:
+    for beside in ("1", "1." + "0" * 60):
+        with pytest.raises(Unfit):
+            values([beside, text], "decimal(38,18)", "text")
 
 
 def written(items: list[str | None]) -> str:

@@ -10,11 +10,13 @@ Dates that are none (`0000-00-00`, a day zero) are NULL, because no other system
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.log.geometry import geojson
+from headwater.log.text_decimals import decimals
 from headwater.schema import arrow_type
 
 Convert = Callable[[pa.Array], pa.Array]
@@ -78,7 +80,9 @@ def converter(kind: str, family: str) -> Convert:
 
 def _plain(kind: str) -> Convert:
     wanted = arrow_type(kind)
-    return lambda texts: texts.cast(wanted)
+    return (
+        partial(decimals, wanted=wanted) if pa.types.is_decimal(wanted) else lambda texts: texts.cast(wanted)
+    )
 
 
 def _truths(texts: pa.Array) -> pa.Array:
@@ -92,13 +96,13 @@ def _of_bits(raw: pa.Array, kind: str) -> pa.Array:
     if kind == "boolean":
         return pa.array([None if number is None else number != 0 for number in numbers], pa.bool_())
     texts = pa.array([None if number is None else str(number) for number in numbers], pa.string())
-    return texts.cast(arrow_type(kind))
+    return _plain(kind)(texts)
 
 
 def _reals(kind: str) -> Convert:
     wanted = arrow_type(kind)
     if kind.startswith("decimal"):
-        return lambda texts: texts.cast(wanted)
+        return _plain(kind)
     return lambda texts: texts.cast(pa.float64()).cast(wanted)
 
 

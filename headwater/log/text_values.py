@@ -17,6 +17,7 @@ from headwater.errors import Place, SourceError
 from headwater.log import mysql_values
 from headwater.log.shards import shown_name
 from headwater.log.text_arrays import split_arrays
+from headwater.log.text_decimals import decimals
 from headwater.schema import Column, arrow_type
 
 FAMILIES = ("bool", "number", "text", "bytea", "date", "timestamp", "timestamptz", "array", "other")
@@ -158,6 +159,8 @@ def _converter(kind: str, family: str) -> Callable[[pa.Array], pa.Array]:
         case "timestamp_ntz" if family == "timestamptz":
             return lambda texts: texts.cast(pa.timestamp("us", tz="UTC")).cast(arrow_type(kind))
     wanted = arrow_type(kind)
+    if pa.types.is_decimal(wanted):
+        return lambda texts: decimals(texts, wanted)
     return lambda texts: texts.cast(wanted)
 
 

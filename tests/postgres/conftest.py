@@ -40,6 +40,7 @@ ON_BOTH = frozenset(
         "test_postgres_care_options",
         "test_postgres_letters",
         "test_postgres_letters_resume",
+        "test_postgres_partitions",
         "test_postgres_schema",
         "test_postgres_stream",
         "test_postgres_streaming",

@@ -221,7 +221,8 @@ def test_a_server_that_restarts_is_found_again(world: World, letter: str) -> Non
                 said += read_now(source, after=said[-1].position)
                 assert bag(said, "t") == Counter(database.run("SELECT id, n FROM t"))
                 database.close()
-        assert "reconnect" in [r.stage for r in world.reports]
+        told = [r.subject for r in world.reports if r.stage == "reconnect"]
+        assert "again: " in told[0], "and why"
 
 
 def test_forget_leaves_nothing_even_while_someone_reads(database: Database, world: World) -> None:

@@ -13,7 +13,8 @@ from headwater.log.losses import Loss
 from headwater.log.manifest import Manifest
 from headwater.log.positions import Position
 from headwater.sources.captured.source import CapturedSource
-from headwater.sources.postgres.config import log_folder
+from headwater.sources.postgres.config import config_of, log_folder
+from tests.postgres.captures import Started, captured
 from tests.postgres.world import Database, World, bag, brief, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -85,6 +86,26 @@ def test_a_table_that_left_the_publication_and_came_back_is_an_error(
     database.run(f"ALTER PUBLICATION {publication} ADD TABLE t")
     error = resumed(world, database, after)
     assert error.message == "table 'public.t' left the publication and came back"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DROP TABLE t", "table 'public.t' is no longer published"),
+        ("SET (publish = 'insert')", "publication '{}' does not publish every kind of change"),
+    ],
+)
+def test_what_is_no_longer_published_while_it_is_read_is_an_error(
+    database: Database, world: World, monkeypatch: pytest.MonkeyPatch, change: str, message: str
+) -> None:
+    make(database)
+    monkeypatch.setattr("headwater.sources.postgres.watch.WATCH_SECONDS", 0.05)
+    config = config_of([database.table("t", COLUMNS, "id")], world.context, after=None)
+    started = Started()
+    with captured(config, monkeypatch, started) as ended:
+        wait_for(lambda: bool(started))
+        database.run(f"ALTER PUBLICATION {config.publication} {change}")
+    assert str(ended[0]) == message.format(config.publication)
 
 
 def test_a_table_that_never_left_the_publication_goes_on(database: Database, world: World) -> None:

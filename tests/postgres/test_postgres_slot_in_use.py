@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import psycopg2
 import pytest
 from psycopg2.extras import LogicalReplicationConnection
 
 from headwater.errors import SourceError
-from headwater.sources.postgres.server import ACTIVE_SECONDS
+from headwater.sources.postgres.server import ACTIVE_SECONDS, free_slot
 from tests.postgres.world import Database, World, bag, read_now, wait_for
 
 pytestmark = pytest.mark.services
@@ -64,3 +65,29 @@ def test_a_slot_that_the_state_knows_is_waited_for(database: Database, world: Wo
             database.run("INSERT INTO t VALUES (2, 0)")
             assert bag(read_now(source, after=position), "t") == Counter([(2, 0)])
     assert "is free; going on" in [r.subject for r in world.reports if r.stage == "waiting"][-1]
+
+
+def test_who_has_our_slot_and_was_silent_for_too_long_is_sent_away(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a capture whose machine died while something was on its way to it: the server hears nothing, and waits."""
+    make(database)
+    monkeypatch.setattr("headwater.sources.postgres.server.ACTIVE_SECONDS_OURS", 0.2)
+    database.run("CREATE PUBLICATION p FOR TABLE t")
+    database.run("SELECT pg_create_logical_replication_slot('one', 'pgoutput')")
+    database.run(f"ALTER DATABASE {database.name} SET wal_sender_timeout = '300ms'")
+    silent = {"options": "-c wal_sender_timeout=0", "connection_factory": LogicalReplicationConnection}
+    told: list[str] = []
+    with (
+        closing(psycopg2.connect(database.uri, **silent)) as held,
+        held.cursor() as reader,
+        database.client() as client,
+        client.cursor() as cursor,
+    ):
+        reader.start_replication("one", options={"proto_version": "1", "publication_names": "p"})
+        client.autocommit = True
+        other = free_slot(cursor, "one", lambda report: told.append(report.subject), is_ours=False)
+        assert other is not None and other.active_pid is not None, "of somebody else's nothing is done"
+        slot = free_slot(cursor, "one", lambda report: told.append(report.subject), is_ours=True)
+    assert slot is not None and slot.active_pid is None
+    assert "was silent for too long" in told[-1] or "is free" in told[-1]

@@ -154,7 +154,9 @@ class Supervisor:
                     self._fail(self._unexplained(code))
                     return
                 self._attempts = 1 if self._recent else self._attempts + 1
-                self._tell(Report("reconnect", f"connecting to {self._how.subject} again", self._attempts))
+                why = f": {self._why}" if self._why else ""
+                said = f"connecting to {self._how.subject} again{why}"
+                self._tell(Report("reconnect", said, self._attempts))
                 pause = min(BACKOFF_FIRST * 2 ** (self._attempts - 1), BACKOFF_MOST)
                 if self._news.wait_for(lambda: self._stopping, timeout=pause):
                     return
@@ -164,7 +166,7 @@ class Supervisor:
     def _hear_out(self, process: subprocess.Popen[str]) -> bool:
         """Take in all a capture says; True if it ended for a reason that may pass."""
         assert process.stdout is not None
-        self._recent, retry = False, False
+        self._recent, self._why, retry = False, "", False
         for line in process.stdout:
             try:
                 said = json.loads(line)
@@ -193,6 +195,7 @@ class Supervisor:
             case "error":
                 early = bool(said["lost"]) and (self._recent or self._attempts + 1 < EARLY_TRIES)
                 if said["retry"] and (self._started or early):
+                    self._why = from_json(said["error"]).message
                     return True
                 self._fail(from_json(said["error"]))
         self._heard += 1

@@ -30,11 +30,12 @@ from headwater.sources.postgres.checks import (
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable
 from headwater.sources.postgres.connect import connect, connect_replication, meaning
 from headwater.sources.postgres.count import Progress
-from headwater.sources.postgres.earlier import Earlier, key_of
+from headwater.sources.postgres.earlier import Earlier, forget_parts, key_of
 from headwater.sources.postgres.entered import logged_table
-from headwater.sources.postgres.entering import Entering
+from headwater.sources.postgres.entering import Entering, put
 from headwater.sources.postgres.finding import Opening, find, new_tables, remember_begun, still_good
 from headwater.sources.postgres.first_rows import FirstRowsOf
+from headwater.sources.postgres.identity_checks import check_names
 from headwater.sources.postgres.leaving import Leaving, left_shards
 from headwater.sources.postgres.meanwhile import still_lost
 from headwater.sources.postgres.membership import check_members, remember_members
@@ -124,8 +125,8 @@ def _check(
     found = find(cursor, config, log, progress, opening=opening)
     pairs = found.pairs
     new, messages = new_tables(pairs, log, config.after), new_messages(config, log)
-    patience = server.patience(cursor, is_ours=config.again or log.manifest.recall("slot") == config.slot)
-    slot = server.wait_inactive(cursor, config.slot, patience, progress)
+    is_ours = config.again or log.manifest.recall("slot") == config.slot
+    slot = server.free_slot(cursor, config.slot, progress, is_ours=is_ours)
     check_slot(config, log, slot, cursor=cursor)
     check_timeline(config.address, log, cursor)
     check_retained(cursor, config)
@@ -136,6 +137,7 @@ def _check(
     check_free_slots(cursor, 1 if needs_slot else 0)
     publication = server.find_publication(cursor, config.publication)
     check_publication(publication, config.publication, pairs)
+    check_names(cursor, publication, pairs)
     missing = [pair for pair in pairs if publication is None or not publication.has(pair.found)]
     known = [pair for pair in pairs if pair not in new]
     check_known(known, log, missing)
@@ -194,7 +196,7 @@ def _take_up(
             position, snapshot = _moment(replication, begun, config, cursor=cursor, progress=progress)
         if begun.slot is None:
             # Only now it is ours: one that somebody else made meanwhile is not.
-            undo += [lambda: server.drop_slot(cursor, config.slot), lambda: _forget_parts(log)]
+            undo += [lambda: server.drop_slot(cursor, config.slot), lambda: forget_parts(log)]
         _remember(config, log, cursor)
         entering = Entering(log, config.address, position, progress)
         undo.append(entering.undo)
@@ -212,7 +214,7 @@ def _moment(
     temporary = begun.slot is not None
     name = f"{config.slot[:57]}_first" if temporary else config.slot
     if temporary:
-        held = server.wait_inactive(cursor, name, server.patience(cursor, is_ours=True), progress)
+        held = server.free_slot(cursor, name, progress, is_ours=True)
         if held is not None and held.active_pid is not None:
             raise server.active_error(cursor, held)
     # The server waits for the transactions that are open now.
@@ -225,7 +227,7 @@ def _take_up_committed(config: CaptureConfig, log: LogWriter, begun: Begun, *, c
     assert begun.slot is not None and begun.slot.confirmed is not None
     log.manifest.remember("start", str(begun.slot.confirmed))
     for pair in begun.new:
-        log.put_snapshot(logged_table(pair, None), [])
+        put(log, pair, None, [])
     for table in begun.messages:
         log.put_snapshot(logged_messages(table, None), [])
     _remember(config, log, cursor)
@@ -242,12 +244,6 @@ def _earlier(config: CaptureConfig, log: LogWriter, begun: Begun, *, cursor: Any
         keys={pair.declared.name: key_of(cursor, pair) for pair in begun.new},
         unpublished=frozenset(p.declared.name for p in begun.new if found is None or not found.has(p.found)),
     )
-
-
-def _forget_parts(log: LogWriter) -> None:
-    """Forget parts of first rows that nobody goes on with."""
-    for name in {part.table for part in log.manifest.parts()}:
-        log.forget_parts(name)
 
 
 def _enter(log: LogWriter, position: int) -> None:
@@ -289,7 +285,7 @@ def _drop_removed(begun: Begun, config: CaptureConfig, log: LogWriter) -> None:
     for name in [name for name in log.manifest.tables() if name not in declared]:
         log.forget(name)
     # All that are declared are whole now.
-    _forget_parts(log)
+    forget_parts(log)
 
 
 def _remember(config: CaptureConfig, log: LogWriter, cursor: Any) -> None:

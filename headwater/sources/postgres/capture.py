@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 
@@ -19,14 +18,16 @@ from headwater.log.store import LogWriter
 from headwater.sources.base import Report
 from headwater.sources.captured.process import Progress, run, say
 from headwater.sources.postgres.begin import Begun, begin
+from headwater.sources.postgres.changed import TablesChanged
 from headwater.sources.postgres.config import CaptureConfig, from_line
 from headwater.sources.postgres.connect import meaning, session
 from headwater.sources.postgres.finding import Opening
+from headwater.sources.postgres.guard import Guard
 from headwater.sources.postgres.layouts import Layouts
-from headwater.sources.postgres.lookout import Lookout, TablesChanged
+from headwater.sources.postgres.lookout import Lookout
 from headwater.sources.postgres.meanwhile import lost_meanwhile
 from headwater.sources.postgres.options import SNAPSHOT
-from headwater.sources.postgres.resume import GIVEN_UP
+from headwater.sources.postgres.resume import ANEW, GIVEN_UP
 from headwater.sources.postgres.retained import Overgrown, given_up
 from headwater.sources.postgres.server import drop_slot
 from headwater.sources.postgres.stream import Stream
@@ -43,6 +44,11 @@ def capture(config: CaptureConfig) -> None:
             say("ended")
             return
         _follow(config, log)
+    except psycopg2.errors.UndefinedObject as error:
+        # Until Postgres 17 the log can only be read where the publication was there all the time.
+        raise SourceError(
+            "slot or publication are not what they were", detail=_brief(error), hint=ANEW
+        ) from error
     except psycopg2.Error as error:
         raise meaning(error) from error
     except (OSError, sqlite3.Error) as error:
@@ -75,7 +81,7 @@ def _follow(config: CaptureConfig, log: LogWriter) -> None:
             opening = None
             with Lookout(config, begun, lambda report: say("report", **asdict(report))) as lookout:
                 try:
-                    _stream(config, log, begun, checks=(watch.check, lookout.check), early=early)
+                    _stream(config, log, begun, watch=watch, lookout=lookout, early=early)
                 except psycopg2.errors.InternalError_ as error:
                     # Postgres cannot read every transaction before its commit, as one that changes a table, undoes that
                     # and changes it again. After the commit it can; if not, this is raised again.
@@ -98,23 +104,28 @@ def _stream(
     log: LogWriter,
     begun: Begun,
     *,
-    checks: Sequence[Callable[[], None]],
+    watch: Watch,
+    lookout: Lookout,
     early: bool,
 ) -> None:
-    """Read the server's log until that ends, or one of the checks raises."""
+    """Read the server's log until that ends, or one of those who look at the server raises."""
     messages = [table for table in config.tables if table.prefixes]
     tables = [*(pair.declared for pair in begun.pairs), *begun.leaving.tables, *messages]
+    meanwhile = lost_meanwhile(config.address, log, begun.pairs)
     layouts = Layouts(
         tables,
         log.manifest.tables(),
         config.address,
         lost=[loss for _, loss in log.manifest.losses()],
-        meanwhile=lost_meanwhile(config.address, log, begun.pairs),
+        meanwhile=meanwhile,
     )
+    lost = {loss.table for loss in meanwhile.losses if loss.column is None}
+    guard = Guard(log, config.publication, [pair for pair in begun.pairs if pair.declared.name not in lost])
+    watch.guard = guard
 
     def check() -> None:
-        for one in checks:
-            one()
+        for one in (watch, lookout, guard):
+            one.check()
 
     stream = Stream(
         config,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,12 +15,15 @@ from headwater.options import revealed
 from headwater.schema import Column, Schema
 from headwater.sources.captured.asking import asked
 from headwater.sources.postgres.connect import address_of, session
+from headwater.sources.postgres.identities import identity_of, index_keys
 from headwater.sources.postgres.matching import find_matching
 from headwater.sources.postgres.options import PostgresOptions, is_pattern
+from headwater.sources.postgres.partitions import Partitions, partitions_of
 from headwater.sources.postgres.patterns import literal
 from headwater.sources.postgres.types import ServerType, spark_type
 
-FULL, KEY, NONE = "full", "key", "none"
+PARTITIONED = "p"
+"""Postgres' letter for a table whose rows are those of its partitions."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,6 @@ class ServerColumn:
     generated: bool
     number: int = 0
     """Its place in the table, which it keeps under another name."""
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What the server logs of a row that changes or goes: all of it, its key, or nothing."""
-
-    kind: str
-    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +52,8 @@ class ServerTable:
     columns: tuple[ServerColumn, ...]
     estimate: int | None
     """About how many rows it has; None if the server never counted."""
+    partitions: Partitions = field(default_factory=dict)
+    """Of a partitioned table."""
 
     def column(self, name: str) -> ServerColumn | None:
         """The column of that name; an exact match wins over one that differs in case."""
@@ -112,28 +109,13 @@ def find_table(cursor: Any, schema: str, table: str, *, place: Place | None = No
         primary_key_of(cursor, oid),
         columns_of(cursor, oid),
         None if estimate is None or estimate < 0 else int(estimate),
+        partitions_of(cursor, oid) if kind == PARTITIONED else {},
     )
 
 
 def primary_key_of(cursor: Any, oid: int) -> tuple[str, ...]:
     """The columns of a table's primary key, by the number of the table, as it is now."""
-    return _index_keys(cursor, oid).get("primary", ())
-
-
-def identity_of(cursor: Any, table: ServerTable) -> tuple[str, Identity]:
-    """The replica identity of a table and the relation that decides it: for partitions, the weakest one."""
-    cursor.execute(
-        "SELECT c.oid, c.oid::regclass::text, c.relreplident FROM pg_class c WHERE c.oid IN"
-        " (SELECT relid FROM pg_partition_tree(%s) WHERE isleaf UNION ALL SELECT %s WHERE %s)",
-        (table.oid, table.oid, table.kind == "r"),
-    )
-    found = [
-        (str(name), _identity(cursor, oid, letter)) for oid, name, letter in dict.fromkeys(cursor.fetchall())
-    ]
-    if not found:
-        # Without partitions nothing can be logged yet; new ones take over the key of the table.
-        return table.name, Identity(KEY, table.primary_key) if table.primary_key else Identity(FULL)
-    return min(found, key=lambda pair: (NONE, KEY, FULL).index(pair[1].kind))
+    return index_keys(cursor, oid).get("primary", ())
 
 
 def resolving_key(options: PostgresOptions) -> tuple[str, ...]:
@@ -142,7 +124,7 @@ def resolving_key(options: PostgresOptions) -> tuple[str, ...]:
     if options.messages or is_pattern(options):
         # Of tables that match a pattern the key has to be declared, with what tells them apart.
         return ()
-    _, identity = asked(_session(options), lambda cursor: identity_of(cursor, _first(cursor, options)))
+    _, identity = asked(_session(options), lambda cursor: identity_of(cursor, _first(cursor, options).oid))
     return identity.key
 
 
@@ -159,7 +141,8 @@ def types_of(cursor: Any, oids: Sequence[int]) -> dict[int, ServerType]:
         " FROM chain c JOIN pg_type b ON b.oid = c.typbasetype WHERE c.typtype = 'd')"
         " SELECT chain.start, t.typname, e.typname, chain.typtypmod FROM chain"
         " JOIN pg_type t ON t.oid = chain.oid"
-        " LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typsubscript = 'array_subscript_handler'::regproc"
+        # An int2vector has elements too, but is not written as an array of them.
+        " LEFT JOIN pg_type e ON e.oid = t.typelem AND e.typarray = t.oid"
         " WHERE chain.typtype <> 'd'",
         (list(oids),),
     )
@@ -187,34 +170,6 @@ def columns_of(cursor: Any, oid: int) -> tuple[ServerColumn, ...]:
 def modified(kind: ServerType, modifier: int) -> ServerType:
     """A type with what stands in brackets behind it."""
     return kind if modifier < 0 else ServerType(kind.name, modifier, kind.is_array)
-
-
-def _index_keys(cursor: Any, oid: int) -> dict[str, tuple[str, ...]]:
-    """The columns of the primary key, and of the indexes that can serve as replica identity."""
-    cursor.execute(
-        "SELECT i.indisprimary, i.indisreplident, i.indimmediate,"
-        " (SELECT array_agg(a.attname::text ORDER BY k.ord)"
-        "  FROM unnest(i.indkey) WITH ORDINALITY k (num, ord)"
-        "  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.ord <= i.indnkeyatts)"
-        " FROM pg_index i WHERE i.indrelid = %s AND (i.indisprimary OR i.indisreplident)",
-        (oid,),
-    )
-    keys: dict[str, tuple[str, ...]] = {}
-    for primary, chosen, immediate, names in cursor.fetchall():
-        if primary:
-            keys["primary"] = tuple(names)
-        if primary and immediate:
-            keys["d"] = tuple(names)
-        if chosen:
-            keys["i"] = tuple(names)
-    return keys
-
-
-def _identity(cursor: Any, oid: int, letter: str) -> Identity:
-    if letter == "f":
-        return Identity(FULL)
-    key = _index_keys(cursor, oid).get(letter)
-    return Identity(KEY, key) if key else Identity(NONE)
 
 
 def _partition_estimate(cursor: Any, oid: int) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 from headwater.errors import SourceError
 from headwater.log.text_values import can_read
 from headwater.nearest import nearest_hint
-from headwater.sources.postgres.catalog import FULL, NONE, ServerTable, identity_of
+from headwater.sources.postgres.catalog import ServerTable
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import quote
 from headwater.sources.postgres.server import Publication
@@ -94,12 +94,10 @@ def check_free_slots(cursor: Any, wanted: int) -> None:
         )
 
 
-def check_table(cursor: Any, pair: Pair, *, streamed: bool) -> None:
-    """The table can be read as declared and, if streamed, its changes can be followed."""
+def check_table(pair: Pair, *, streamed: bool) -> None:
+    """The table can be read as declared."""
     check_kind(pair, streamed=streamed)
     _check_columns(pair)
-    if streamed:
-        _check_identity(cursor, pair)
 
 
 def check_kind(pair: Pair, *, streamed: bool) -> None:
@@ -117,7 +115,7 @@ def check_kind(pair: Pair, *, streamed: bool) -> None:
         raise SourceError(
             f"table '{name}' is unlogged",
             detail="Its changes do not stand in the log.",
-            hint=f"ALTER TABLE {_sql(found)} SET LOGGED;",
+            hint=f"ALTER TABLE {in_sql(found)} SET LOGGED;",
             place=declared.place,
         )
 
@@ -159,47 +157,6 @@ def _check_columns(pair: Pair) -> None:
             )
 
 
-def _check_identity(cursor: Any, pair: Pair) -> None:
-    found, declared = pair.found, pair.declared
-    relation, identity = identity_of(cursor, found)
-    name = f"{found.schema}.{found.name}"
-    if identity.kind == NONE:
-        raise SourceError(
-            f"table '{name}' has no replica identity",
-            detail=f"'{relation}' has no primary key that serves, or its identity is NOTHING: once it is"
-            " published, the application's own UPDATE and DELETE would fail.",
-            hint=f"ALTER TABLE {_sql(found)} REPLICA IDENTITY FULL;",
-            place=declared.place,
-        )
-    if identity.kind == FULL:
-        _check_generated(cursor, pair)
-        return
-    key = ", ".join(identity.key)
-    if {k.lower() for k in identity.key} != {k.lower() for k in declared.key}:
-        has = ", ".join(declared.schema.key) or "none"
-        raise SourceError(
-            f"table '{declared.shown}' must be declared with the key ({key})",
-            detail=f"'{name}' logs only these columns of a row that changes or goes (its replica identity);"
-            f" the declared key is {has}.",
-            hint=f"Add PRIMARY KEY ({key}) NOT ENFORCED, or ALTER TABLE {_sql(found)} REPLICA IDENTITY FULL;",
-            place=declared.place,
-        )
-
-
-def _check_generated(cursor: Any, pair: Pair) -> None:
-    """From Postgres 18 on, publishing a table with FULL and a generated column breaks its own UPDATEs."""
-    generated = [column.name for column in pair.found.columns if column.generated]
-    cursor.execute("SELECT current_setting('server_version_num')::int >= 180000")
-    if generated and cursor.fetchone()[0]:
-        raise SourceError(
-            f"table '{pair.found.schema}.{pair.found.name}' has a generated column in its replica identity",
-            detail=f"Postgres does not write '{generated[0]}' to its log: once the table is published with REPLICA"
-            " IDENTITY FULL, the application's own UPDATE and DELETE would fail.",
-            hint=f"ALTER TABLE {_sql(pair.found)} REPLICA IDENTITY DEFAULT; and declare its primary key.",
-            place=pair.declared.place,
-        )
-
-
 def check_select(cursor: Any, pair: Pair) -> None:
     """The role may read the first rows, all of them."""
     found, declared = pair.found, pair.declared
@@ -212,7 +169,7 @@ def check_select(cursor: Any, pair: Pair) -> None:
     role, usage, hidden, select = cursor.fetchone()
     name = f"{found.schema}.{found.name}"
     if not usage or not select:
-        what = f"USAGE ON SCHEMA {quote(found.schema)}" if not usage else f"SELECT ON {_sql(found)}"
+        what = f"USAGE ON SCHEMA {quote(found.schema)}" if not usage else f"SELECT ON {in_sql(found)}"
         raise SourceError(
             f"role '{role}' may not read table '{name}'",
             detail=f"It lacks the privilege {what}.",
@@ -267,7 +224,7 @@ def check_publish(cursor: Any, found: Publication | None, pairs: Sequence[Pair],
     role, superuser, database, create = cursor.fetchone()
     if superuser:
         return
-    tables = ", ".join(_sql(pair.found) for pair in pairs)
+    tables = ", ".join(in_sql(pair.found) for pair in pairs)
     by_hand = f"CREATE PUBLICATION {quote(name)}{' FOR TABLE ' if pairs else ''}{tables}"
     if found is None and not create:
         raise SourceError(
@@ -295,5 +252,6 @@ def check_publish(cursor: Any, found: Publication | None, pairs: Sequence[Pair],
             )
 
 
-def _sql(table: ServerTable) -> str:
+def in_sql(table: ServerTable) -> str:
+    """Its name in SQL, for hints."""
     return f"{quote(table.schema)}.{quote(table.name)}"

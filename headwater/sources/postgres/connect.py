@@ -27,8 +27,19 @@ TEXT_SETTINGS = (
     "bytea_output=hex",
 )
 
-# A half-open connection is noticed by both ends within a minute.
-_ALIVE = {"keepalives": 1, "keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3}
+_REPORTED = {"TimeZone": "UTC", "DateStyle": "ISO, YMD"}
+"""Of these what the environment says (PGTZ, PGDATESTYLE) is sent too, and heard after what is asked for here."""
+
+# A half-open connection is noticed by both ends within a minute; by us also when something is on its way that is never
+# acknowledged, as then nobody asks whether the other end lives. The server must not do that: while we commit a large
+# transaction we read nothing, and it would hang up.
+_ALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 50_000,
+}
 _SERVER_ALIVE = ("tcp_keepalives_idle=20", "tcp_keepalives_interval=10", "tcp_keepalives_count=3")
 
 # First rows may take long, and whoever holds their moment has nothing to say meanwhile.
@@ -74,6 +85,14 @@ def connect(address: Address) -> Any:
     """A connection for queries, in autocommit."""
     opened = _open(address, (*TEXT_SETTINGS, *_SERVER_ALIVE, *_PATIENT), None)
     opened.autocommit = True
+    return _insisted(opened)
+
+
+def _insisted(opened: Any) -> Any:
+    """A connection that shows values as we read them, whatever our environment prefers."""
+    for name, value in _REPORTED.items():
+        if opened.get_parameter_status(name) != value:
+            opened.cursor().execute(f"SET {name} = '{value}'")
     return opened
 
 
@@ -99,6 +118,12 @@ def meaning(error: psycopg2.Error) -> SourceError:
             detail=" ".join(str(error).split()),
             hint="It is tried again until the server answers.",
         )
+    if str(error.pgcode)[:2] == "53":
+        return Lost(
+            "postgres has no room for a request",
+            detail=f"{' '.join(str(error).split())} (code {error.pgcode})",
+            hint="Its disk or memory is full, or it has no connection left. It is tried again until it has.",
+        )
     return SourceError(
         "postgres refused a request",
         detail=f"{' '.join(str(error).split())} (code {error.pgcode})",
@@ -112,7 +137,7 @@ def connect_replication(address: Address) -> Any:
     opened = _open(address, settings, psycopg2.extras.LogicalReplicationConnection)
     if opened.server_version >= TRANSACTION_TIMEOUT_SINCE:
         opened.cursor().execute("SET transaction_timeout = 0")
-    return opened
+    return _insisted(opened)
 
 
 def _open(address: Address, settings: tuple[str, ...], factory: type | None) -> Any:

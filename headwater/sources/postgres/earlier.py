@@ -24,9 +24,9 @@ from headwater.log.manifest import Part
 from headwater.log.segments import Segment, sync, write_segment
 from headwater.log.store import LogWriter
 from headwater.log.text_values import fitting, typed_column
-from headwater.sources.postgres.catalog import FULL, identity_of
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.copy_text import CopiedTable
+from headwater.sources.postgres.identities import FULL, identity_of
 from headwater.sources.postgres.ranges import Range, Relation, Taken
 from headwater.sources.postgres.server import Slot
 from headwater.sources.postgres.snapshot import FirstRows, Snapshot
@@ -56,7 +56,7 @@ class Kept:
 
 def key_of(cursor: Any, pair: Pair) -> tuple[str, ...]:
     """The columns that the log always tells of a row and of which no two rows have the same; none if there are none."""
-    _, identity = identity_of(cursor, pair.found)
+    _, identity = identity_of(cursor, pair.found.oid)
     key = pair.found.primary_key if identity.kind == FULL else identity.key
     declared = {
         found.name
@@ -176,6 +176,12 @@ class Earlier:
         file = letters_file(f"{self.log.stem()}.parquet")
         kept = letters.filter(pa.array(left, pa.bool_()))
         return write_segment(self.log.folder, file, table=segment.table, events=kept)
+
+
+def forget_parts(log: LogWriter) -> None:
+    """Forget parts of first rows that nobody goes on with."""
+    for name in {part.table for part in log.manifest.parts()}:
+        log.forget_parts(name)
 
 
 def look_up(snapshot: Snapshot, kept: Kept, rows: FirstRows) -> tuple[Segment, ...]:

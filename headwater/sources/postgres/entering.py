@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headwater.log.segments import Segment
 from headwater.log.store import LogWriter
+from headwater.sources.postgres.catalog import PARTITIONED
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address
@@ -15,6 +17,15 @@ from headwater.sources.postgres.entered import logged_table
 from headwater.sources.postgres.first_rows import FirstRowsOf, read_first_rows
 from headwater.sources.postgres.messages import logged_messages
 from headwater.sources.postgres.options import INITIAL
+from headwater.sources.postgres.partitions import remember_partitions
+
+
+def put(log: LogWriter, pair: Pair, position: int | None, segments: Sequence[Segment]) -> None:
+    """Take up a table with its first rows, and what has to be known of it later."""
+    # Before the table itself: of one that is there and has none an older version would have read the rows.
+    if pair.found.kind == PARTITIONED:
+        remember_partitions(log, pair.declared.name, pair.found.partitions)
+    log.put_snapshot(logged_table(pair, position), segments)
 
 
 @dataclass
@@ -36,7 +47,7 @@ class Entering:
             if pair.declared.name in known:
                 later.append((pair, segments))
             else:
-                self.log.put_snapshot(logged_table(pair, self.position), segments)
+                put(self.log, pair, self.position, segments)
                 self.entered.append(pair.declared.name)
 
         wanted = [pair for pair in pairs if pair.declared.startup == INITIAL]
@@ -47,7 +58,7 @@ class Entering:
             rows = FirstRowsOf(wanted, self.address, self.log, self.progress, earlier)
             read_first_rows(rows, snapshot, position=self.position, finished=finished)
         for pair, segments in later:
-            self.log.put_snapshot(logged_table(pair, self.position), segments)
+            put(self.log, pair, self.position, segments)
 
     def enter(self, tables: tuple[CaptureTable, ...]) -> None:
         """Take up tables that have no first rows."""

@@ -35,13 +35,15 @@ class Shape:
     primary: tuple[str, ...]
     is_there: bool = True
     """False if the table was dropped since: then nobody knows of its numbers and its primary key."""
+    is_mixed: bool = False
+    """True if a partition logs something else of a row than is told."""
 
 
 def losses_of(table: CaptureTable, now: Shape, before: Before) -> list[Loss]:
     """What of a table is lost by what it is like now; `before` is what it was like when it was first read."""
     columns = now.columns
     found = [loss for column in table.own if (loss := _column_loss(table, column, columns, before.columns))]
-    found += filter(None, (_other_table(table, now, before), _identity_loss(table, now.logged)))
+    found += filter(None, (_other_table(table, now, before), _identity_loss(table, now)))
     # The rows of a shard that was dropped go, which is no loss: until then it is what the stream says.
     is_known = now.is_there or table.of is None
     if before.is_keyed and is_known and not is_keyed(table, now.primary):
@@ -165,7 +167,17 @@ def _key_loss(table: CaptureTable, now: Shape) -> Loss:
     )
 
 
-def _identity_loss(table: CaptureTable, key: Collection[str] | None) -> Loss | None:
+def _identity_loss(table: CaptureTable, now: Shape) -> Loss | None:
+    key = now.logged
+    if now.is_mixed:
+        return Loss(
+            table.name,
+            None,
+            f"a partition of table '{table.shown}' has another replica identity than the table",
+            "What the server tells of a row of it that changes or goes is not what it logged.",
+            f"ALTER TABLE ... REPLICA IDENTITY FULL for all partitions, also new ones, then headwater resnapshot"
+            f" {declared_name(table.name)}.",
+        )
     if not key:
         return None
     if {name.lower() for name in key} == {name.lower() for name in table.key}:

@@ -25,6 +25,7 @@ from headwater.sources.postgres.catalog import (
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address, session
 from headwater.sources.postgres.fits import Shape, losses_of
+from headwater.sources.postgres.identities import MIXED, identity_of
 from headwater.sources.postgres.meanwhile import Meanwhile
 from headwater.sources.postgres.messages import message_layout, reads
 from headwater.sources.postgres.types import ServerType, family
@@ -127,6 +128,7 @@ class Layouts:
         with session(self._address) as cursor:
             primary = primary_key_of(cursor, relation.id)
             numbers = {column.name: column.number for column in columns_of(cursor, relation.id)}
+            is_mixed = bool(numbers) and identity_of(cursor, relation.id)[1].kind == MIXED
         columns = tuple(
             ServerColumn(column.name, column.type_oid, kind, False, numbers.get(column.name, 0))
             for column, kind in zip(relation.columns, kinds, strict=True)
@@ -134,7 +136,7 @@ class Layouts:
         key = tuple(column.name for column in relation.columns if column.is_key)
         logged = None if relation.identity == "f" else key
         name = f"{relation.schema}.{relation.name}"
-        return Shape(relation.id, name, columns, logged, primary, is_there=bool(numbers))
+        return Shape(relation.id, name, columns, logged, primary, is_there=bool(numbers), is_mixed=is_mixed)
 
     def _reads(self, table: CaptureTable, relation: Relation) -> bool:
         """True if a relation has the name of a table, or is the one that was read under it."""

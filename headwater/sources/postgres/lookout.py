@@ -16,6 +16,7 @@ import psycopg2
 from headwater.errors import HeadwaterError, SourceError
 from headwater.sources.base import Report
 from headwater.sources.postgres.begin import Begun
+from headwater.sources.postgres.changed import TablesChanged
 from headwater.sources.postgres.checks import Pair, check_free_slots
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable
 from headwater.sources.postgres.connect import connect, connect_replication
@@ -27,14 +28,6 @@ from headwater.sources.postgres.shards import check_entering, shard, unread
 LOOK_SECONDS = 2.0
 
 _PATIENCE = "SET statement_timeout = '30s'"
-
-
-class TablesChanged(Exception):
-    """Tables that match came or went; the capture begins again with what there is."""
-
-    def __init__(self, opening: Opening | None) -> None:
-        super().__init__("tables that match came or went")
-        self.opening = opening
 
 
 class Lookout:

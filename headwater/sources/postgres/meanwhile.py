@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headwater.errors import SourceError
 from headwater.log.losses import Loss
 from headwater.log.store import LogWriter
 from headwater.sources.postgres.before import before_of
-from headwater.sources.postgres.catalog import KEY, ServerTable, identity_of
+from headwater.sources.postgres.catalog import PARTITIONED, ServerTable
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address, session
 from headwater.sources.postgres.entered import is_of, matched
 from headwater.sources.postgres.fits import Shape, losses_of
+from headwater.sources.postgres.identities import KEY, MIXED, identity_of
 from headwater.sources.postgres.metadata import check_metadata
+from headwater.sources.postgres.partitions import (
+    came_with_rows,
+    partition_loss,
+    recall_partitions,
+    remember_partitions,
+)
 from headwater.sources.postgres.server import number
 
 
@@ -39,7 +47,7 @@ def lost_meanwhile(address: Address, log: LogWriter, pairs: Sequence[Pair]) -> M
             losses = losses_of(pair.declared, _shape(cursor, pair.found), before_of(logged[name]))
             lost += [
                 loss
-                for loss in losses or _keyless(cursor, pair)
+                for loss in losses or _keyless(cursor, pair) or _of_partitions(cursor, pair, log)
                 if not {(name, None), (name, loss.column)} & known
             ]
         cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
@@ -72,7 +80,24 @@ def _keyless(cursor: Any, pair: Pair) -> tuple[Loss, ...]:
     return ()
 
 
+def _of_partitions(cursor: Any, pair: Pair, log: LogWriter) -> tuple[Loss, ...]:
+    """All of a table, if partitions came or went with rows in them; else they are remembered as they are now."""
+    if pair.found.kind != PARTITIONED:
+        return ()
+    name, now = pair.declared.name, pair.found.partitions
+    before = recall_partitions(log, name)
+    loss = (
+        None
+        if before is None
+        else partition_loss(pair.declared, before, now, partial(came_with_rows, cursor))
+    )
+    if loss is None:
+        remember_partitions(log, name, now)
+    return () if loss is None else (loss,)
+
+
 def _shape(cursor: Any, found: ServerTable) -> Shape:
-    _, identity = identity_of(cursor, found)
+    _, identity = identity_of(cursor, found.oid)
     logged = identity.key if identity.kind == KEY else None
-    return Shape(found.oid, f"{found.schema}.{found.name}", found.columns, logged, found.primary_key)
+    name, is_mixed = f"{found.schema}.{found.name}", identity.kind == MIXED
+    return Shape(found.oid, name, found.columns, logged, found.primary_key, is_mixed=is_mixed)

@@ -34,6 +34,30 @@ def remember_members(cursor: Any, publication: str, pairs: Sequence[Pair], log: 
         log.manifest.remember(_key(publication, pair), _member(cursor, publication, pair))
 
 
+def recall_member(log: LogWriter, publication: str, pair: Pair) -> str:
+    """The number of a table when the capture began."""
+    return log.manifest.recall(_key(publication, pair)) or ""
+
+
+def members_of(
+    cursor: Any, publication: str, tables: Sequence[int]
+) -> tuple[tuple[Any, ...], dict[int, str]]:
+    """What a publication is like, nothing if it is gone; and the numbers of those of some tables that are still there."""
+    cursor.execute(
+        "SELECT puballtables, pubinsert, pubupdate, pubdelete, pubtruncate, pubviaroot FROM pg_publication"
+        " WHERE pubname = %s",
+        (publication,),
+    )
+    form = tuple(cursor.fetchone() or ())
+    cursor.execute(
+        "SELECT c.oid::bigint, coalesce((SELECT r.oid::text FROM pg_publication_rel r"
+        " JOIN pg_publication p ON p.oid = r.prpubid WHERE p.pubname = %s AND r.prrelid = c.oid), '')"
+        " FROM pg_class c WHERE c.oid = ANY(%s)",
+        (publication, list(tables)),
+    )
+    return form, dict(cursor.fetchall())
+
+
 def _key(publication: str, pair: Pair) -> str:
     return f"member {publication} {pair.declared.name}"
 

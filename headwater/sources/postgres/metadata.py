@@ -15,8 +15,9 @@ from headwater.log.beside import (
     TABLE_NAME,
     TXID,
 )
-from headwater.sources.postgres.catalog import FULL, ServerTable, identity_of
+from headwater.sources.postgres.catalog import ServerTable
 from headwater.sources.postgres.checks import Pair
+from headwater.sources.postgres.identities import FULL, identity_of
 
 METADATA = {
     TABLE_NAME: "string",
@@ -34,7 +35,7 @@ def check_metadata(cursor: Any, pair: Pair) -> None:
     """What differs from change to change needs a key by which the row that goes is found."""
     declared, found = pair.declared, pair.found
     # A table that logs only keys is declared with that key: it was checked.
-    if not declared.by_key or identity_of(cursor, found)[1].kind != FULL:
+    if not declared.by_key or identity_of(cursor, found.oid)[1].kind != FULL:
         return
     key, unique = {name.lower() for name in declared.schema.key}, _unique_keys(cursor, found)
     if any({name.lower() for name in one} <= key for one in unique):

@@ -46,7 +46,11 @@ def look(cursor: Any, slot: str) -> Kept | None:
         (slot,),
     )
     row = cursor.fetchone()
-    return None if row is None else Kept(slot, *row)
+    if row is None:
+        return None
+    status, retained, behind = row
+    # For one that is lost nothing is kept any more, and it still knows its place.
+    return Kept(slot, status, retained, min(behind, retained))
 
 
 def is_overgrown(kept: Kept, care: Care) -> bool:

@@ -25,6 +25,9 @@ ACTIVE_SECONDS = 2.0
 ACTIVE_SECONDS_OURS = 15.0
 """So long our own is, beyond the time after which the server gives up a reader that it does not hear of."""
 
+SENT_AWAY_SECONDS = 10.0
+"""So long somebody who is sent away may take to go."""
+
 TOLD_SECONDS = 1.0
 """Whoever waits longer for a slot says for whom."""
 
@@ -95,6 +98,27 @@ def patience(cursor: Any, *, is_ours: bool) -> float:
     return float(timeout) + ACTIVE_SECONDS_OURS
 
 
+def free_slot(cursor: Any, name: str, tell: Callable[[Report], None], *, is_ours: bool) -> Slot | None:
+    """The slot once nobody reads it, or as it is if somebody does for too long.
+
+    A capture that died with its machine may have left something on its way that is never acknowledged. The server then
+    keeps its connection for a quarter of an hour. We say something every few seconds: who did not for so long is dead.
+    """
+    seconds = patience(cursor, is_ours=is_ours)
+    slot = wait_inactive(cursor, name, seconds, tell)
+    if slot is None or slot.active_pid is None or not is_ours:
+        return slot
+    cursor.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_replication WHERE pid = %s AND usename = current_user"
+        " AND coalesce(reply_time, backend_start) < clock_timestamp() - make_interval(secs => %s)",
+        (slot.active_pid, seconds),
+    )
+    if cursor.fetchone() is None:
+        return slot
+    tell(Report("waiting", f"whoever had replication slot '{name}' was silent for too long and is sent away"))
+    return wait_inactive(cursor, name, SENT_AWAY_SECONDS, tell)
+
+
 def wait_inactive(
     cursor: Any, name: str, seconds: float, tell: Callable[[Report], None] = lambda report: None
 ) -> Slot | None:
@@ -159,7 +183,7 @@ def drop_slot(cursor: Any, name: str) -> None:
         " WHERE slot_name = %s AND active_pid IS NOT NULL",
         (name,),
     )
-    slot = wait_inactive(cursor, name, 10.0)
+    slot = wait_inactive(cursor, name, SENT_AWAY_SECONDS)
     if slot is None:
         return
     if slot.active_pid is not None:

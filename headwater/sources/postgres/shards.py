@@ -10,7 +10,7 @@ from headwater.errors import SourceError
 from headwater.log.manifest import LoggedTable
 from headwater.log.shards import declared_name, shard_name, shard_of
 from headwater.sources.base import Report
-from headwater.sources.postgres.catalog import FULL, NONE, find_table, identity_of
+from headwater.sources.postgres.catalog import find_table
 from headwater.sources.postgres.checks import (
     Pair,
     check_kind,
@@ -21,6 +21,8 @@ from headwater.sources.postgres.checks import (
 )
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable
 from headwater.sources.postgres.entered import is_new
+from headwater.sources.postgres.identities import FULL, NONE, identity_of
+from headwater.sources.postgres.identity_checks import check_identity
 from headwater.sources.postgres.matching import Matching, find_matching, matching
 from headwater.sources.postgres.metadata import check_metadata
 from headwater.sources.postgres.server import find_publication
@@ -134,8 +136,9 @@ def _fitting(cursor: Any, table: CaptureTable, known: Known, after: int | None, 
 def _check(cursor: Any, pair: Pair, *, streamed: bool) -> None:
     if streamed:
         _check_key(cursor, pair)
-    check_table(cursor, pair, streamed=streamed)
+    check_table(pair, streamed=streamed)
     if streamed:
+        check_identity(cursor, pair)
         check_metadata(cursor, pair)
 
 
@@ -144,7 +147,7 @@ def _check_key(cursor: Any, pair: Pair) -> None:
     declared = pair.declared
     if declared.of is None or declared.is_told_apart:
         return
-    kind = identity_of(cursor, pair.found)[1].kind
+    kind = identity_of(cursor, pair.found.oid)[1].kind
     if kind == NONE or (kind == FULL and not declared.by_key):
         return
     known = {what: column for column, what in declared.metadata.items()}

@@ -15,6 +15,7 @@ from headwater.errors import HeadwaterError
 from headwater.sources.base import Report, Retained
 from headwater.sources.postgres.config import CaptureConfig
 from headwater.sources.postgres.connect import connect
+from headwater.sources.postgres.guard import Guard
 from headwater.sources.postgres.retained import Kept, Overgrown, Voice, is_overgrown, look
 
 WATCH_SECONDS = 10.0
@@ -29,6 +30,8 @@ class Watch:
         self, config: CaptureConfig, tell: Callable[[Report], None], show: Callable[[Retained], None]
     ) -> None:
         self._config, self._tell, self._show = config, tell, show
+        self.guard: Guard | None = None
+        """What else is looked at, as long as there is a stream."""
         self._voice = Voice(config.care)
         self._opened: Any = None
         self._is_blind = False
@@ -78,7 +81,11 @@ class Watch:
         if self._opened is None:
             self._opened = connect(self._config.address)
             self._opened.cursor().execute(_PATIENCE)
-        return look(self._opened.cursor(), self._config.slot)
+        cursor = self._opened.cursor()
+        kept = look(cursor, self._config.slot)
+        if self.guard is not None:
+            self.guard.look(cursor)
+        return kept
 
     def _close(self) -> None:
         if self._opened is not None:
