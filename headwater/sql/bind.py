@@ -26,6 +26,7 @@ from headwater.sql.pivots import write_out_pivots
 from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import (
     keep_field_names,
+    name_constants,
     name_laterals,
     write_out_groups,
     write_out_windows,
@@ -55,6 +56,7 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     expanded = _write_out_computed(query.copy(), catalog)
     name_laterals(expanded)
     write_out_windows(expanded)
+    name_constants(expanded)
     keep_field_names(expanded)
     described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")

@@ -15,6 +15,8 @@ _NAMES: dict[type[exp.Expr], tuple[str, ...]] = {
 }
 """What the columns of a generator are called if the query does not say."""
 
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
 
 def name_laterals(query: exp.Query) -> None:
     """Give LATERAL VIEW EXPLODE(...) and LATERAL (SELECT ...) the names of columns that they have anyway."""
@@ -32,14 +34,50 @@ def name_laterals(query: exp.Query) -> None:
         lateral.set("alias", alias)
 
 
+def name_constants(query: exp.Query) -> None:
+    """Let a constant that is selected, and a key of ROLLUP and the like, be told from others that are equal to it.
+
+    SELECT 2 AS two, 2 AS n ... GROUP BY ROLLUP (1)   is NULL and 2 where the set leaves out its first column
+    """
+    for group in query.find_all(exp.Group):
+        select = group.parent
+        if not isinstance(select, exp.Select) or select.is_star:
+            continue
+        for special in group.find_all(*_SETS):
+            for key in list(special.find_all(exp.Literal, exp.Column)):
+                if _is_key(key, special) and (item := _selected(key, select)) is not None:
+                    _told_apart(item, select)
+
+
+def _selected(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
+    """What a key names in the select list, by its place or by its name."""
+    if isinstance(key, exp.Literal):
+        is_place = key.is_int and 0 < int(key.name) <= len(select.selects)
+        return select.selects[int(key.name) - 1] if is_place else None
+    named = (item for item in select.selects if isinstance(item, exp.Alias) and not key.args.get("table"))
+    return next((item for item in named if item.alias.lower() == key.name.lower()), None)
+
+
+def _told_apart(item: exp.Expr, select: exp.Select) -> None:
+    """Write a constant as nothing else in the select list is written."""
+    constant = item.unalias()
+    if isinstance(constant.unnest(), exp.Literal | exp.Boolean | exp.Null | exp.Neg | exp.Cast) and not (
+        constant.find(exp.Column, exp.Query)
+    ):
+        others = [other.unalias() for other in select.selects if other is not item]
+        made = exp.func("COALESCE", constant.copy())
+        while made in others:
+            made = exp.func("COALESCE", made)
+        constant.replace(made)
+
+
 def _write_out_places(group: exp.Group, select: exp.Select) -> None:
-    for special in list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets)):
+    for special in list(group.find_all(*_SETS)):
         for number in list(special.find_all(exp.Literal)):
-            if _is_key(number, special) and number.is_int and 0 < int(number.name) <= len(select.selects):
-                meant = select.selects[int(number.name) - 1].unalias()
-                is_place = isinstance(meant.unnest(), exp.Literal)
+            if _is_key(number, special) and (item := _selected(number, select)) is not None:
                 # A number that is selected is none that means a place.
-                number.replace(exp.cast(meant, "int") if is_place else meant.copy())
+                _told_apart(item, select)
+                number.replace(item.unalias().copy())
 
 
 def _is_key(node: exp.Expr, special: exp.Expr) -> bool:

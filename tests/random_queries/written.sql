@@ -93,3 +93,14 @@ SELECT k, GROUPING(k) AS g, COUNT(*) AS c FROM items GROUP BY ROLLUP(k)
 SELECT * FROM (SELECT k, s, b FROM items) PIVOT (COUNT(*) AS c, MAX(UPPER(s)) AS m FOR b IN (true AS y, false AS f))
 SELECT q.d, ROW_NUMBER() OVER (ORDER BY q.k, q.d) AS r FROM (SELECT k, EXPLODE(COLLECT_LIST(id)) AS d FROM items GROUP BY k) q
 SELECT s, COUNT(*) AS c FROM items GROUP BY s HAVING s IN (SELECT s FROM parts) OR COUNT(*) > 5
+
+-- Constants that are selected and are keys of sets; others that are equal to them are none.
+SELECT 2 AS two, 2 + COUNT(*) AS c, 2 AS n FROM items GROUP BY ROLLUP (1)
+SELECT 'x' AS x, k, GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY GROUPING SETS ((1, 2), (1), ())
+SELECT -1 AS less, k, COUNT(*) AS c FROM items GROUP BY CUBE (less, k) HAVING less IS NULL
+
+-- Ties whose types only Spark knows.
+SELECT i.id, (SELECT COUNT(*) FROM (SELECT CONCAT(k, '') AS t FROM notes WHERE k IS NOT NULL UNION ALL SELECT CONCAT('0', k) FROM tiny WHERE k IS NOT NULL) q WHERE q.t = i.k) AS c FROM items i
+SELECT k + 1 AS l, COUNT(*) AS c FROM items GROUP BY k + 1 HAVING k + 1 IN (SELECT m FROM parts) OR COUNT(*) > 5
+SELECT id, k IN (SELECT k FROM tiny UNION ALL SELECT REPLACE(CAST(k AS STRING), 'x', '') FROM parts) AS hit FROM items
+SELECT u.id, u.k IN (SELECT e FROM notes LATERAL VIEW EXPLODE(ARRAY(k, k + 1)) x AS e) AS hit FROM users u
