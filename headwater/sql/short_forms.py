@@ -15,6 +15,9 @@ _NAMES: dict[type[exp.Expr], tuple[str, ...]] = {
 }
 """What the columns of a generator are called if the query does not say."""
 
+_ROWS = 1_000_000
+"""A range of more rows than that is none to keep in a view."""
+
 _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
@@ -78,6 +81,51 @@ def _write_out_places(group: exp.Group, select: exp.Select) -> None:
                 # A number that is selected is none that means a place.
                 _told_apart(item, select)
                 number.replace(item.unalias().copy())
+
+
+def write_out_ranges(query: exp.Query) -> None:
+    """FROM RANGE(6): a table of Spark's, with the column id, as rows that an array makes."""
+    for table in list(query.find_all(exp.Table)):
+        call = table.this
+        if not isinstance(call, exp.Anonymous) or call.name.upper() != "RANGE":
+            continue
+        numbers = [_number(argument) for argument in call.expressions]
+        if not 1 <= len(numbers) <= 3 or None in numbers or numbers[2:] == [0]:
+            continue
+        given = [number for number in numbers if number is not None]
+        rows = range(*given)
+        if len(rows) <= _ROWS:
+            ends = [exp.cast(_literal(n), "bigint") for n in ((rows[0], rows[-1]) if rows else (0, 0))]
+            sequence = exp.func(
+                "SEQUENCE", *ends, _literal(rows.step if len(rows) > 1 else 1), dialect="spark"
+            )
+            made = exp.select("made.id").from_("(SELECT TRUE AS one) AS o")
+            made.append("laterals", _made(exp.Explode(this=sequence)))
+            named = exp.Subquery(
+                this=made if rows else made.where(exp.false()),
+                alias=table.args.get("alias") or exp.TableAlias(this=exp.to_identifier("range")),
+            )
+            for clause in ("pivots", "joins", "laterals", "sample"):
+                named.set(clause, table.args.get(clause))
+            table.replace(named)
+
+
+def _made(call: exp.Expr) -> exp.Lateral:
+    alias = exp.TableAlias(this=exp.to_identifier("made"), columns=[exp.to_identifier("id")])
+    return exp.Lateral(this=call, view=True, alias=alias)
+
+
+def _number(node: exp.Expr) -> int | None:
+    bare = node.unnest()
+    if isinstance(bare, exp.Neg):
+        inside = _number(bare.this)
+        return None if inside is None else -inside
+    return int(bare.name) if isinstance(bare, exp.Literal) and bare.is_int else None
+
+
+def _literal(number: int) -> exp.Expr:
+    made = exp.Literal.number(abs(number))
+    return exp.Neg(this=made) if number < 0 else made
 
 
 def _is_key(node: exp.Expr, special: exp.Expr) -> bool:

@@ -104,3 +104,13 @@ SELECT i.id, (SELECT COUNT(*) FROM (SELECT CONCAT(k, '') AS t FROM notes WHERE k
 SELECT k + 1 AS l, COUNT(*) AS c FROM items GROUP BY k + 1 HAVING k + 1 IN (SELECT m FROM parts) OR COUNT(*) > 5
 SELECT id, k IN (SELECT k FROM tiny UNION ALL SELECT REPLACE(CAST(k AS STRING), 'x', '') FROM parts) AS hit FROM items
 SELECT u.id, u.k IN (SELECT e FROM notes LATERAL VIEW EXPLODE(ARRAY(k, k + 1)) x AS e) AS hit FROM users u
+
+-- PIVOT of expressions, and what its columns are called; RANGE as a table.
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (SUM(n) + 1 FOR b IN (true, false))
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*) + 1 AS t, MAX(n) AS m FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, s, b FROM items) PIVOT (COUNT(*) + 1 AS t, CONCAT(MAX(s), 'x') AS m FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*) + 1 AS t, CAST(SUM(n) AS STRING) AS m FOR b IN (true AS y, false AS f))
+SELECT k, `true`, `false_count(1)` AS c FROM (SELECT * FROM (SELECT k, n, b FROM items) PIVOT (SUM(n) FOR b IN (true))) JOIN (SELECT k, `false_count(1)` FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*), MAX(n) FOR b IN (true, false))) q USING (k)
+SELECT k, `-3` AS a, `null` AS b FROM (SELECT k, n, b FROM items) PIVOT (COUNT(b) FOR n IN (-3, NULL))
+SELECT y, COUNT(i.id) AS c FROM RANGE(5, -5, -3) AS r(y) LEFT JOIN items i ON i.k = r.y GROUP BY y
+SELECT COUNT(*) AS c FROM RANGE(0)
