@@ -20,14 +20,14 @@ def named_columns(*expressions: exp.Expr) -> set[tuple[str, str]]:
     return {(column.table, column.name) for e in expressions for column in e.find_all(exp.Column)}
 
 
-def note_type(column: exp.Column, kind: exp.DataType) -> None:
-    """Let a column remember its type, wherever it is copied to; as a text, which is not copied along."""
-    column.meta[_NOTED] = kind.sql(dialect="spark")
+def note_type(node: exp.Expr, kind: exp.DataType) -> None:
+    """Let an expression remember its type, wherever it is copied to; as a text, which is not copied along."""
+    node.meta[_NOTED] = kind.sql(dialect="spark")
 
 
 def noted_type(node: exp.Expr) -> exp.DataType | None:
-    """The type that a column remembers; None if it is none, or was never told."""
-    found = node.meta.get(_NOTED) if isinstance(node, exp.Column) else None
+    """The type that an expression, most often a column, remembers; None if it was never told."""
+    found = node.meta.get(_NOTED)
     return None if found is None else _type_of(found)
 
 

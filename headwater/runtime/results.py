@@ -26,6 +26,7 @@ from headwater.spark.text import to_text
 from headwater.sql import statements as sql
 from headwater.sql.bind import Bound, bind
 from headwater.sql.catalog import Catalog
+from headwater.sql.compared import note_compared
 from headwater.sql.grouping import as_spark_reads
 from headwater.sql.places import place_of
 from headwater.sql.to_plan import to_plan, unique_names
@@ -47,6 +48,7 @@ def add_result(
     query = as_spark_reads(bound.query)
     numbered = _renamed(query, tuple(f"c{i}" for i in range(len(bound.columns))))
     schema = _schema(_labels(statement, bound), scope.analyse(numbered, statement), statement)
+    note_compared(bound.query, scope.analyser(statement))
     plan: Plan = to_plan(bound, catalog)
     if isinstance(statement, sql.InsertInto):
         items = _assigned(scope, statement, plan, schema)

@@ -26,11 +26,13 @@ from headwater.sql.pivots import write_out_pivots
 from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import (
     keep_field_names,
+    name_constants,
     name_laterals,
     write_out_groups,
+    write_out_ranges,
     write_out_windows,
 )
-from headwater.sql.stars import write_out_stars
+from headwater.sql.stars import write_out_rows, write_out_stars
 from headwater.sql.ties import decide_ties
 from headwater.sql.using import join_on_shared, note_using, write_out_using
 from headwater.sql.volatile import Where, refuse_volatile
@@ -53,8 +55,11 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     except OptimizeError as problem:
         raise SqlError("the query cannot be bound", detail=f"{problem}.", place=where(None)) from None
     expanded = _write_out_computed(query.copy(), catalog)
+    write_out_rows(expanded, named)
+    write_out_ranges(expanded)
     name_laterals(expanded)
     write_out_windows(expanded)
+    name_constants(expanded)
     keep_field_names(expanded)
     described = {relation.name: dict.fromkeys(relation.schema.names, "string") for relation in named}
     schema = MappingSchema({_quoted(name): columns for name, columns in described.items()}, dialect="spark")

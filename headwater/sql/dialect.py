@@ -125,6 +125,15 @@ class HeadwaterParser(FunctionSyntax):
         if self._curr and self._curr.text.upper() in names and self._next and self._next.text == "=>":
             self._advance(2)
 
+    def _parse_pivot_aggregation(self) -> exp.Expr | None:
+        """Also PIVOT (SUM(n) + 1 AS more FOR ...)."""
+        # What stands above sums and products takes FOR for a word of its own.
+        found = self._parse_bitwise()
+        if found is None or found.find(exp.AggFunc, exp.Anonymous) is None:
+            self.raise_error("Expecting an aggregation function in PIVOT")
+        is_last = self._match(TokenType.FOR, advance=False)
+        return found if is_last else self._parse_alias(found)
+
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
         """A row of VALUES; one without brackets ends before AS, which names the whole."""
         if self._match(TokenType.L_PAREN, advance=False):

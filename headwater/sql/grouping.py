@@ -17,6 +17,7 @@ from headwater.plan.walk import note_type, noted_type
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.calls import calls_in
 from headwater.sql.free_columns import inner_query, is_free
+from headwater.sql.ordering import in_terms_of, is_name
 
 GROUPS = f"{RESERVED_PREFIX}groups"
 """The name of an aggregate to which queries inside of HAVING or the select list are tied."""
@@ -51,14 +52,14 @@ def grouped(query: exp.Select, plan: Plan) -> Grouping:
     keys, sets = _sets(group)
     if sets == [tuple(range(len(keys)))] and not is_special(group):
         items = tuple(Item(f"k{i}", key) for i, key in enumerate(keys))
-        return Grouping(plan, items, {key: _named(key, f"k{i}") for i, key in enumerate(keys)})
+        return Grouping(plan, items, {key: put_for(key, exp.column(f"k{i}")) for i, key in enumerate(keys)})
     return _by_sets(plan, keys, sets)
 
 
-def _named(key: exp.Expr, name: str) -> exp.Column:
-    """A key above the aggregate; it still knows its type."""
-    made = exp.column(name)
-    if (kind := noted_type(key)) is not None:
+def put_for(node: exp.Expr, column: exp.Expr) -> exp.Expr:
+    """A column in the place of what it stands for, whose type it knows."""
+    made = column.copy()
+    if (kind := noted_type(node)) is not None:
         note_type(made, kind)
     return made
 
@@ -75,7 +76,7 @@ def renamed(expression: exp.Expr, names: Names) -> exp.Expr:
             return node
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return _grouping(node, names)
-        return names[node].copy() if node in names else node
+        return put_for(node, names[node]) if node in names else node
 
     made = copy.transform(swap)
     strays = (c for c in made.find_all(exp.Column) if c.table and is_free(c, made))
@@ -104,15 +105,21 @@ def as_spark_reads(query: exp.Query) -> exp.Query:
 def _write_out_qualify(select: exp.Select) -> None:
     """QUALIFY over aggregates as a column that is asked for: Spark has no such clause, and the library leaves them where
     they are."""
-    late = [c for c in ("distinct", "order", "limit", "offset") if select.args.get(c)]
     qualify = select.args.get("qualify")
     names = select.named_selects
-    if qualify is None or late or len(set(names)) < len(names) or not calls_in([qualify.this]):
+    if qualify is None or len(set(names)) < len(names) or not calls_in([qualify.this]):
         return
+    order = select.args.get("order")
+    keys = list(order.expressions) if order is not None else []
+    own = {f"{_ASKED}{i}": key for i, key in enumerate(keys) if not is_name(key.this.unnest(), names)}
+    if own and select.args.get("distinct"):
+        return
+    meant = {item.alias_or_name: item.unalias() for item in select.selects}
     inner = select.copy()
-    inner.set("qualify", None)
-    inner.set("with_", None)
+    for part in ("qualify", "with_", "distinct", "order", "limit", "offset"):
+        inner.set(part, None)
     inner = inner.select(exp.alias_(qualify.this.copy(), _ASKED))
+    inner = inner.select(*[exp.alias_(in_terms_of(meant, key).this, name) for name, key in own.items()])
     outer = (
         exp.select(*[exp.column(name, "q") for name in names])
         .from_(inner.subquery("q"))
@@ -122,6 +129,8 @@ def _write_out_qualify(select: exp.Select) -> None:
         select.set(part, outer.args[part])
     for part in ("joins", "laterals", "group", "having", "qualify", "windows"):
         select.set(part, None)
+    for name, key in own.items():
+        key.set("this", exp.column(name, "q"))
 
 
 def is_special(group: exp.Group) -> bool:

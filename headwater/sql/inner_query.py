@@ -14,11 +14,8 @@ from sqlglot import exp
 
 from headwater.plan.reasons import NotMaintained, Reason
 from headwater.sql.calls import aggregates, calls_in, is_count
+from headwater.sql.compared import is_one_to_one
 from headwater.sql.free_columns import free_columns, has_subquery, own_sources
-from headwater.sql.functions.kinds import Kind, kind_of, noted_types
-
-_WIDE = (exp.DataType.Type.BIGINT, exp.DataType.Type.DECIMAL)
-"""Numbers of which floating ones cannot hold each."""
 
 FLAG = "found"
 """The column that is TRUE in every row: NULL after a left join says that nothing was found."""
@@ -167,19 +164,11 @@ def _tie_name(number: int) -> str:
 
 
 def refuse_conversion(inside: exp.Expr, outside: exp.Expr) -> None:
-    """Raise if an equality may take several values inside for one outside: '1' and '01' are both the number 1.
+    """Raise if an equality may take several values inside for one outside.
 
     Where each value inside is there once, each row outside has to meet at most one of them.
     """
-    inner, outer = noted_types(inside), noted_types(outside)
-    types = [columns.get(id(node.unnest())) for node, columns in ((inside, inner), (outside, outer))]
-    is_number = types[0] is not None and types[0].this in _WIDE
-    is_floating = types[1] is not None and types[1].this in exp.DataType.FLOAT_TYPES
-    is_text = kind_of(inside, inner) is Kind.TEXT
-    is_other = kind_of(outside, outer) is not Kind.TEXT and (
-        types[1] is not None or isinstance(outside.unnest(), exp.Binary | exp.Neg | exp.Cast)
-    )
-    if (is_text and is_other) or (is_number and is_floating):
+    if not is_one_to_one(inside, outside):
         raise NotMaintained(Reason.CONVERSION)
 
 

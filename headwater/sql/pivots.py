@@ -79,13 +79,16 @@ class _Turned:
         used = {c.name.lower() for e in (*by, *measures) for c in e.find_all(exp.Column)}
         keys = self.rest(used)
         made = exp.select(*keys).from_(self.source)
-        names = iter(self.pivot.args["columns"])
+        if len(measures) > 1 and any(not m.alias and m not in calls_in([m]) for m in measures):
+            raise WrongCall("a measure of PIVOT has no name", "Write SUM(total) + 1 AS name.", self.pivot)
         are_numbers = all(self.is_number(measure.unalias()) for measure in measures)
         for value in self.field.expressions:
             same = zip(by, _parts(value.unalias()), strict=True)
             condition = exp.and_(*[exp.NullSafeEQ(this=b.copy(), expression=v.copy()) for b, v in same])
             for measure in measures:
-                name = next(names).name or "_".join(part.name for part in _parts(value.unalias()))
+                name = value.alias or "_".join(map(_value_name, _parts(value.unalias())))
+                if len(measures) > 1:
+                    name = f"{name}_{measure.alias or _measure_name(measure)}"
                 cell = _where(measure.unalias(), condition)
                 if are_numbers:
                     cell = _unless_empty(measure.unalias(), condition, cell)
@@ -95,6 +98,12 @@ class _Turned:
     def is_number(self, measure: exp.Expr) -> bool:
         """True unless a measure is known to be neither a number nor a boolean."""
         call = measure.unnest()
+        if not isinstance(call, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.Anonymous):
+            if (made := kind_of(call, {})) is not Kind.OTHER:
+                return made is Kind.BOOLEAN
+            if isinstance(call, exp.Cast):
+                return call.to.this in _NUMBERS
+            return all(map(self.is_number, calls_in([call])))
         bare = call.this if isinstance(call, exp.Filter) else call
         if not isinstance(bare, _AS_ARGUMENT):
             return bare.find(*_NO_NUMBERS) is None
@@ -130,6 +139,21 @@ class _Turned:
             return made
         known = [exp.not_(exp.Is(this=name.copy(), expression=exp.null())) for name in names[1:]]
         return made.where(exp.or_(*known))
+
+
+def _value_name(value: exp.Expr) -> str:
+    """What Spark calls the column of a value that has no name of its own."""
+    if isinstance(value, exp.Boolean | exp.Null):
+        return value.sql(dialect="spark").lower()
+    return f"-{_value_name(value.this)}" if isinstance(value, exp.Neg) else value.name
+
+
+def _measure_name(measure: exp.Expr) -> str:
+    """What Spark calls an aggregate that has no name of its own."""
+    written = measure.transform(
+        lambda node: exp.to_identifier(node.name) if isinstance(node, exp.Identifier) else node
+    )
+    return written.sql(dialect="spark", normalize_functions="lower").replace("count(*)", "count(1)")
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:

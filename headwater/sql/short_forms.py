@@ -15,6 +15,11 @@ _NAMES: dict[type[exp.Expr], tuple[str, ...]] = {
 }
 """What the columns of a generator are called if the query does not say."""
 
+_ROWS = 1_000_000
+"""A range of more rows than that is none to keep in a view."""
+
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
 
 def name_laterals(query: exp.Query) -> None:
     """Give LATERAL VIEW EXPLODE(...) and LATERAL (SELECT ...) the names of columns that they have anyway."""
@@ -32,14 +37,95 @@ def name_laterals(query: exp.Query) -> None:
         lateral.set("alias", alias)
 
 
+def name_constants(query: exp.Query) -> None:
+    """Let a constant that is selected, and a key of ROLLUP and the like, be told from others that are equal to it.
+
+    SELECT 2 AS two, 2 AS n ... GROUP BY ROLLUP (1)   is NULL and 2 where the set leaves out its first column
+    """
+    for group in query.find_all(exp.Group):
+        select = group.parent
+        if not isinstance(select, exp.Select) or select.is_star:
+            continue
+        for special in group.find_all(*_SETS):
+            for key in list(special.find_all(exp.Literal, exp.Column)):
+                if _is_key(key, special) and (item := _selected(key, select)) is not None:
+                    _told_apart(item, select)
+
+
+def _selected(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
+    """What a key names in the select list, by its place or by its name."""
+    if isinstance(key, exp.Literal):
+        is_place = key.is_int and 0 < int(key.name) <= len(select.selects)
+        return select.selects[int(key.name) - 1] if is_place else None
+    named = (item for item in select.selects if isinstance(item, exp.Alias) and not key.args.get("table"))
+    return next((item for item in named if item.alias.lower() == key.name.lower()), None)
+
+
+def _told_apart(item: exp.Expr, select: exp.Select) -> None:
+    """Write a constant as nothing else in the select list is written."""
+    constant = item.unalias()
+    if isinstance(constant.unnest(), exp.Literal | exp.Boolean | exp.Null | exp.Neg | exp.Cast) and not (
+        constant.find(exp.Column, exp.Query)
+    ):
+        others = [other.unalias() for other in select.selects if other is not item]
+        made = exp.func("COALESCE", constant.copy())
+        while made in others:
+            made = exp.func("COALESCE", made)
+        constant.replace(made)
+
+
 def _write_out_places(group: exp.Group, select: exp.Select) -> None:
-    for special in list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets)):
+    for special in list(group.find_all(*_SETS)):
         for number in list(special.find_all(exp.Literal)):
-            if _is_key(number, special) and number.is_int and 0 < int(number.name) <= len(select.selects):
-                meant = select.selects[int(number.name) - 1].unalias()
-                is_place = isinstance(meant.unnest(), exp.Literal)
+            if _is_key(number, special) and (item := _selected(number, select)) is not None:
                 # A number that is selected is none that means a place.
-                number.replace(exp.cast(meant, "int") if is_place else meant.copy())
+                _told_apart(item, select)
+                number.replace(item.unalias().copy())
+
+
+def write_out_ranges(query: exp.Query) -> None:
+    """FROM RANGE(6): a table of Spark's, with the column id, as rows that an array makes."""
+    for table in list(query.find_all(exp.Table)):
+        call = table.this
+        if not isinstance(call, exp.Anonymous) or call.name.upper() != "RANGE":
+            continue
+        numbers = [_number(argument) for argument in call.expressions]
+        if not 1 <= len(numbers) <= 3 or None in numbers or numbers[2:] == [0]:
+            continue
+        given = [number for number in numbers if number is not None]
+        rows = range(*given)
+        if len(rows) <= _ROWS:
+            ends = [exp.cast(_literal(n), "bigint") for n in ((rows[0], rows[-1]) if rows else (0, 0))]
+            sequence = exp.func(
+                "SEQUENCE", *ends, _literal(rows.step if len(rows) > 1 else 1), dialect="spark"
+            )
+            made = exp.select("made.id").from_("(SELECT TRUE AS one) AS o")
+            made.append("laterals", _made(exp.Explode(this=sequence)))
+            named = exp.Subquery(
+                this=made if rows else made.where(exp.false()),
+                alias=table.args.get("alias") or exp.TableAlias(this=exp.to_identifier("range")),
+            )
+            for clause in ("pivots", "joins", "laterals", "sample"):
+                named.set(clause, table.args.get(clause))
+            table.replace(named)
+
+
+def _made(call: exp.Expr) -> exp.Lateral:
+    alias = exp.TableAlias(this=exp.to_identifier("made"), columns=[exp.to_identifier("id")])
+    return exp.Lateral(this=call, view=True, alias=alias)
+
+
+def _number(node: exp.Expr) -> int | None:
+    bare = node.unnest()
+    if isinstance(bare, exp.Neg):
+        inside = _number(bare.this)
+        return None if inside is None else -inside
+    return int(bare.name) if isinstance(bare, exp.Literal) and bare.is_int else None
+
+
+def _literal(number: int) -> exp.Expr:
+    made = exp.Literal.number(abs(number))
+    return exp.Neg(this=made) if number < 0 else made
 
 
 def _is_key(node: exp.Expr, special: exp.Expr) -> bool:

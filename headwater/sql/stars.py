@@ -1,6 +1,7 @@
-"""Stars inside of calls are written out, which the binder does in select lists only.
+"""Stars of rows, and stars inside of calls, are written out; the binder knows those of tables in select lists only.
 
 SELECT TO_JSON(STRUCT(o.*)) FROM orders o   becomes   SELECT TO_JSON(STRUCT(o.id AS id, o.total AS total)) FROM orders o
+SELECT address.* FROM orders   becomes   SELECT address.street AS street, address.town AS town FROM orders
 """
 
 from __future__ import annotations
@@ -24,6 +25,36 @@ def write_out_stars(query: exp.Query, relations: Sequence[Relation]) -> None:
             if isinstance(whole.parent, exp.Func | exp.Distinct) and not of_all:
                 asked = [whole.table] if isinstance(whole, exp.Column) else list(scope.selected_sources)
                 _put(whole, {c: n for alias in asked for c, n in _columns(alias, scope, known).items()})
+
+
+def write_out_rows(query: exp.Query, relations: Sequence[Relation]) -> None:
+    """Replace the stars of columns that hold rows, in select lists of a query that is not bound yet."""
+    known = {relation.name.lower(): relation for relation in relations}
+    for select in query.find_all(exp.Select):
+        first = select.args.get("from_")
+        sources = [*([first] if first is not None else []), *(select.args.get("joins") or [])]
+        tables = [source.this for source in sources]
+        taken = {one.alias_or_name.lower() for one in (*tables, *(select.args.get("laterals") or []))}
+        items: list[exp.Expr] = []
+        for item in select.selects:
+            is_star = isinstance(item, exp.Column) and isinstance(item.this, exp.Star) and item.table
+            is_row = is_star and (item.args.get("db") or item.text("table").lower() not in taken)
+            items += (_fields(item, tables, known) if is_row else []) or [item]
+        select.set("expressions", items)
+
+
+def _fields(star: exp.Expr, tables: Sequence[exp.Expr], known: Mapping[str, Relation]) -> list[exp.Expr]:
+    """The fields of a column of one of the tables, by name; none if it is no row."""
+    row, of = star.text("table"), star.text("db").lower()
+    for table in tables:
+        if isinstance(table, exp.Table) and of in ("", table.alias_or_name.lower()):
+            relation = known.get(table_name(table).lower())
+            column = relation.schema.find(row) if relation is not None else None
+            kind = exp.DataType.build(column.type, dialect="spark") if column is not None else None
+            if kind is not None and kind.this == exp.DataType.Type.STRUCT:
+                names = [field.name for field in kind.expressions]
+                return [exp.alias_(exp.column(name, row, of or None), name) for name in names]
+    return []
 
 
 def _columns(alias: str, scope: Scope, known: dict[str, Relation]) -> dict[exp.Column, str]:

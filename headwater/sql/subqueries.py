@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.plan.nodes import Alias, Filter, Join, JoinKind, Plan
 from headwater.plan.push import conjuncts
 from headwater.plan.reasons import NotMaintained, Reason
+from headwater.sql.compared import parts_of
 from headwater.sql.free_columns import free_columns, has_subquery
 from headwater.sql.inner_query import (
     FLAG,
@@ -129,7 +130,8 @@ class Subqueries:
     def _in(self, node: exp.In, attached: list[Attached]) -> exp.Expr:
         """TRUE if it is there, else FALSE; as in Spark, a NULL leaves nothing open where no condition is asked."""
         query, value = _query(node.args["query"]), _value(node)
-        refuse_conversion(query.selects[0].unalias(), value)
+        for part in parts_of(query):
+            refuse_conversion(part.selects[0].unalias(), value)
         made = found(query, self._alias(), [VALUE])
         same = exp.EQ(this=value.copy(), expression=made.column(VALUE))
         attached.append(self._attached(made, JoinKind.LEFT, same))

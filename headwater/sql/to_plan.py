@@ -32,7 +32,7 @@ from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import free_columns, has_subquery, inner_query
 from headwater.sql.from_clause import GENERATORS, FromClause
-from headwater.sql.grouping import GROUPS, grouped, renamed
+from headwater.sql.grouping import GROUPS, grouped, put_for, renamed
 from headwater.sql.ordering import has_limit, in_terms_of, is_name, order_of, ordered, top_of
 from headwater.sql.subqueries import Subqueries
 
@@ -176,7 +176,9 @@ class _Planner:
         names = {window: exp.column(f"w{i}") for i, window in enumerate(windows)}
 
         def above(expression: exp.Expr) -> exp.Expr:
-            return expression.copy().transform(lambda node: names[node].copy() if node in names else node)
+            return expression.copy().transform(
+                lambda node: put_for(node, names[node]) if node in names else node
+            )
 
         asked.items = [above(e) for e in asked.items]
         asked.order = [above(e) for e in asked.order]

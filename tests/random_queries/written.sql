@@ -93,3 +93,24 @@ SELECT k, GROUPING(k) AS g, COUNT(*) AS c FROM items GROUP BY ROLLUP(k)
 SELECT * FROM (SELECT k, s, b FROM items) PIVOT (COUNT(*) AS c, MAX(UPPER(s)) AS m FOR b IN (true AS y, false AS f))
 SELECT q.d, ROW_NUMBER() OVER (ORDER BY q.k, q.d) AS r FROM (SELECT k, EXPLODE(COLLECT_LIST(id)) AS d FROM items GROUP BY k) q
 SELECT s, COUNT(*) AS c FROM items GROUP BY s HAVING s IN (SELECT s FROM parts) OR COUNT(*) > 5
+
+-- Constants that are selected and are keys of sets; others that are equal to them are none.
+SELECT 2 AS two, 2 + COUNT(*) AS c, 2 AS n FROM items GROUP BY ROLLUP (1)
+SELECT 'x' AS x, k, GROUPING_ID() AS g, COUNT(*) AS c FROM items GROUP BY GROUPING SETS ((1, 2), (1), ())
+SELECT -1 AS less, k, COUNT(*) AS c FROM items GROUP BY CUBE (less, k) HAVING less IS NULL
+
+-- Ties whose types only Spark knows.
+SELECT i.id, (SELECT COUNT(*) FROM (SELECT CONCAT(k, '') AS t FROM notes WHERE k IS NOT NULL UNION ALL SELECT CONCAT('0', k) FROM tiny WHERE k IS NOT NULL) q WHERE q.t = i.k) AS c FROM items i
+SELECT k + 1 AS l, COUNT(*) AS c FROM items GROUP BY k + 1 HAVING k + 1 IN (SELECT m FROM parts) OR COUNT(*) > 5
+SELECT id, k IN (SELECT k FROM tiny UNION ALL SELECT REPLACE(CAST(k AS STRING), 'x', '') FROM parts) AS hit FROM items
+SELECT u.id, u.k IN (SELECT e FROM notes LATERAL VIEW EXPLODE(ARRAY(k, k + 1)) x AS e) AS hit FROM users u
+
+-- PIVOT of expressions, and what its columns are called; RANGE as a table.
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (SUM(n) + 1 FOR b IN (true, false))
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*) + 1 AS t, MAX(n) AS m FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, s, b FROM items) PIVOT (COUNT(*) + 1 AS t, CONCAT(MAX(s), 'x') AS m FOR b IN (true AS y, false AS f))
+SELECT * FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*) + 1 AS t, CAST(SUM(n) AS STRING) AS m FOR b IN (true AS y, false AS f))
+SELECT k, `true`, `false_count(1)` AS c FROM (SELECT * FROM (SELECT k, n, b FROM items) PIVOT (SUM(n) FOR b IN (true))) JOIN (SELECT k, `false_count(1)` FROM (SELECT k, n, b FROM items) PIVOT (COUNT(*), MAX(n) FOR b IN (true, false))) q USING (k)
+SELECT k, `-3` AS a, `null` AS b FROM (SELECT k, n, b FROM items) PIVOT (COUNT(b) FOR n IN (-3, NULL))
+SELECT y, COUNT(i.id) AS c FROM RANGE(5, -5, -3) AS r(y) LEFT JOIN items i ON i.k = r.y GROUP BY y
+SELECT COUNT(*) AS c FROM RANGE(0)

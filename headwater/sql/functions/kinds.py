@@ -8,7 +8,7 @@ from enum import StrEnum
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from headwater.plan.walk import note_type, noted_type, table_name
+from headwater.plan.walk import note_type, table_name
 
 Types = Callable[[str, str], str | None]
 """The type of a relation's column, as Spark writes it."""
@@ -63,11 +63,6 @@ def note_types(query: exp.Query, types: Types) -> None:
     for column in query.find_all(exp.Column):
         if (found := columns.get(id(column))) is not None:
             note_type(column, found)
-
-
-def noted_types(node: exp.Expr) -> Columns:
-    """The types that the columns of an expression remember."""
-    return {id(column): noted_type(column) for column in node.find_all(exp.Column)}
 
 
 def columns_of(query: exp.Query, types: Types) -> Columns:

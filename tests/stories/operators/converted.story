@@ -10,6 +10,17 @@
 > CREATE VIEW same_decimals AS
   SELECT id FROM (SELECT id, CAST(i AS DECIMAL(10,2)) AS p FROM l) q
   WHERE p IN (SELECT CAST(b AS DECIMAL(10,2)) FROM w WHERE b < 100) OR id = 7;
+> CREATE VIEW made AS SELECT id, i IN (SELECT REPLACE(s, 'x', '') FROM w) AS hit FROM l;
+> CREATE VIEW same_numbers AS SELECT id FROM l WHERE i IN (SELECT b + 1 FROM w WHERE b < 100) OR id = 7;
+
+$ explain made
+made when w changes: recompute, because of a subquery that is compared with another type
+made when l changes: recompute, because of a subquery that is compared with another type
+
+$ explain same_numbers
+same_numbers__part1 when w changes: key-local
+same_numbers when l changes: key-local
+same_numbers when same_numbers__part1 changes: key-local
 
 $ explain same_texts
 same_texts when w changes: key-local
@@ -50,6 +61,11 @@ id | hit
 1  | true
 2  | false
 
+$ rows made
+id | hit
+1  | true
+2  | false
+
 $ rows either
 id
 1
@@ -73,3 +89,12 @@ $ changes counted
 op | id | c
 -  | 2  | 0
 +  | 2  | 1
+
+$ rows made
+id | hit
+1  | true
+2  | true
+
+$ rows same_numbers
+id
+2

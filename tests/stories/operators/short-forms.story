@@ -1,4 +1,4 @@
-# Forms that are short for others: PIVOT and UNPIVOT, ANY and ALL, LATERAL, GROUP BY ALL.
+# Forms that are short for others: PIVOT and UNPIVOT, ANY and ALL, LATERAL, GROUP BY ALL, stars of rows, RANGE.
 > CREATE TABLE a (id INT, k INT, s STRING, x INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 > CREATE TABLE b (k INT, n INT) WITH ('connector' = 'values');
 > CREATE VIEW turned AS SELECT * FROM (SELECT k, s, x FROM a) PIVOT (SUM(x) AS total, COUNT(*) AS n FOR s IN ('p', 'q' AS other));
@@ -13,6 +13,9 @@
 > CREATE VIEW largest AS SELECT a.id, d.m FROM a, LATERAL (SELECT MAX(b.n) AS m FROM b WHERE b.k = a.k) d;
 > CREATE VIEW by_all AS SELECT a.k, SUM(a.x) AS total FROM a GROUP BY ALL;
 > CREATE VIEW unnamed AS SELECT a.id, col FROM a LATERAL VIEW EXPLODE(ARRAY(a.k, a.x));
+> CREATE VIEW held AS SELECT id, NAMED_STRUCT('code', k, 'word', s) AS r FROM a;
+> CREATE VIEW opened AS SELECT id, H.R.* FROM held AS h WHERE id < 3;
+> CREATE VIEW numbers AS SELECT r.id, COUNT(a.id) AS n FROM RANGE(1, 4) AS r LEFT JOIN a ON a.k = r.id GROUP BY r.id;
 
 $ explain turned
 turned when a changes: linear
@@ -34,6 +37,17 @@ op | k | n
 +  | 1 | NULL
 
 $ step
+
+$ rows opened
+id | code | word
+1  | 1    | p
+2  | 1    | q
+
+$ rows numbers
+id | n
+1  | 2
+2  | 1
+3  | 0
 
 $ rows turned
 k    | p_total | p_n  | other_total | other_n
