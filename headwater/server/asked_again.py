@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
+from headwater.errors import SqlError
 from headwater.log.positions import Cut
 from headwater.runtime.conversation import Onlooker
 from headwater.runtime.reading import Limits
@@ -57,6 +58,7 @@ class AskedAgain(Watching):
         return [running[name] for name in self.pipelines if name in running]
 
     def _tell_answer(self, onlooker: Onlooker, answer: Answer, cut: Cut) -> None:
+        _check_names(answer.schema)
         shape = self._shape
         if shape is None or shape.columns != answer.schema:
             # An answer of other columns, after a new version, is another answer.
@@ -68,6 +70,13 @@ class AskedAgain(Watching):
         deployed = self._deployed()
         known = deployed[0] if len(deployed) == len(self.pipelines) == 1 else None
         onlooker.batch(batch_of(known, answer.batch_id, cut, changes))
+
+
+def _check_names(schema: Schema) -> None:
+    """Raise if two columns have one name: nobody could tell which of them has changed."""
+    twice = [name for name, count in Counter(map(str.lower, schema.names)).items() if count > 1]
+    if twice:
+        raise SqlError(f'two columns are called "{twice[0]}"', hint="Give one of them another name with AS.")
 
 
 def difference(schema: Schema, before: pa.Table, after: pa.Table) -> tuple[pa.Table, pa.Table]:

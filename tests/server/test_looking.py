@@ -204,6 +204,12 @@ def test_what_cannot_be_looked_at_is_told(session: RemoteSession, text: str, mes
     assert message in problem.value.message
 
 
+def test_two_columns_of_one_name_are_refused(session: RemoteSession) -> None:
+    query = begun(session, "SELECT account, total, 1 AS Account FROM bank.credits", Copy())
+    assert query.ended.wait(SECONDS) and query.problem is not None
+    assert query.problem.message == 'two columns are called "account"'
+
+
 def test_a_difference_counts_rows_that_are_there_more_than_once() -> None:
     schema = Schema((Column("a", "int"), Column("b", "double")))
 
