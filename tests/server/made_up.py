@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import string
+from collections.abc import Sequence
 
 PLAIN = (
     "CREATE TABLE t (a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'values');",
@@ -54,4 +56,19 @@ def mutated(text: str, dice: random.Random) -> str:
                 words = text.split(" ")
                 dice.shuffle(words)
                 text = " ".join(words)
+    return text
+
+
+_NAMES = re.compile(r"\b(?:[a-z_]+|\d+)\b")
+ALL = 0
+"""For `re.sub`."""
+
+
+def exchanged(texts: Sequence[str], dice: random.Random) -> str:
+    """One of some texts in which a name or number or two is another one of theirs: it is often still a statement."""
+    text = dice.choice(texts)
+    for _ in range(dice.randint(1, 2)):
+        word = dice.choice(_NAMES.findall(text))
+        alike = [one for one in _NAMES.findall(" ".join(texts)) if one.isdigit() == word.isdigit()]
+        text = re.sub(rf"\b{word}\b", dice.choice(alike), text, count=dice.choice((ALL, 1)))
     return text

@@ -32,7 +32,7 @@ from headwater.server.integrations import add_integration
 from headwater.server.records import Deployment
 from headwater.server.server import Server
 from headwater.sources.values import STORES, ValuesStore
-from tests.server.made_up import PLAIN, mutated
+from tests.server.made_up import PLAIN, exchanged, mutated
 from tests.server.waiting import until
 
 DEMOS = Path(__file__).parents[2] / "headwater" / "demo"
@@ -121,7 +121,7 @@ def test_made_up_sql_is_carried_out_or_refused(shop: FastAPI, random_seed: str) 
     with asking(shop) as client:
         session = client.post("/sessions").json()["id"]
         for number in range(CARRIED_OUT):
-            text = mutated(dice.choice((*PLAIN, *ASKED, *ASKED)), dice)
+            text = exchanged(ASKED, dice) if number % 3 else mutated(dice.choice((*PLAIN, *ASKED)), dice)
             if number % 2:
                 answer = client.post(f"/sessions/{session}/statements", json={"statement": text})
             else:

@@ -22,7 +22,7 @@ import pytest
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from tests.postgres.world import wait_for
-from tests.server.made_up import mutated
+from tests.server.made_up import exchanged, mutated
 from tests.server.postgres_world import ORDERS, World, fill, postgres_world
 
 pytestmark = pytest.mark.services
@@ -230,8 +230,9 @@ def test_made_up_statements_are_answered_or_refused_and_end_no_conversation(
 ) -> None:
     client.autocommit = True
     dice = random.Random(random_seed)
-    for _ in range(1_000):
-        text = mutated(dice.choice(QUERIES), dice).replace("\0", "")
+    for number in range(600):
+        text = exchanged(QUERIES, dice) if number % 2 else mutated(dice.choice(QUERIES), dice)
+        text = text.replace("\0", "")
         with client.cursor() as cursor:
             try:
                 cursor.execute(text)
