@@ -10,16 +10,21 @@ if TYPE_CHECKING:
     from headwater.api import Headwater as Headwater
     from headwater.api import open as open
     from headwater.api import register as register
+    from headwater.server.program import serve as serve
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """`headwater.open`, `headwater.Headwater` and `headwater.register`; importing headwater alone needs no Spark."""
+    """`headwater.open`, `headwater.register`, `headwater.serve`; importing headwater alone needs no Spark."""
     if name in ("open", "register", "Headwater"):
         import headwater.api
 
         return getattr(headwater.api, name)
+    if name == "serve":
+        import headwater.server.program
+
+        return headwater.server.program.serve
     raise AttributeError(f"module 'headwater' has no attribute {name!r}")
 
 

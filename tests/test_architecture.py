@@ -50,7 +50,7 @@ ARROWS = {
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
     "api": "runtime changes sql spark_source.source",
-    "": "notebook.magics api",
+    "": "notebook.magics api server.program",
 }
 
 SPARK_ROOMS = ("spark", "spark_source", "runtime", "tables", "api")
@@ -68,7 +68,7 @@ INNER_IMPORTS = {  # (module, what it imports inside a function): why it cannot 
         ("headwater.cli.main", f"headwater.cli.{name}"): "--help answers at once, without clients and servers"
         for name in ("services", "connect", "serve", "topics", "tail", "app")
     },
-    ("headwater", "headwater.api"): "importing headwater starts nothing and needs no Spark",
+    **{("headwater", f"headwater.{n}"): "importing it starts nothing" for n in ("api", "server.program")},
     ("headwater", "headwater.notebook.magics"): "IPython is there only where %load_ext headwater is typed",
 }
 

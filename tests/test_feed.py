@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from headwater.changes.change_set import ChangeSet, Files, Rows, weighted_schema
-from headwater.log.positions import Cut, Position
+from headwater.log.positions import Cut, Position, cut_from_text
 from headwater.runtime import feed as feeds
 from headwater.runtime.feed import Feed, Gone
 from headwater.schema import Column, Schema
@@ -66,6 +66,8 @@ def test_what_was_done_is_told_again_by_the_next_process(tmp_path: Path) -> None
     again = Feed(tmp_path, 3)
     assert told(again, 0) == before
     assert told(again, again.after("2@2,0/7")) == before[2:] == told(again, again.after("2 0/7"))
+    # As a line of SUBSCRIBE tells its batch and its cut.
+    assert again.after("2@2 0/7") == 2
     assert [numbers for _, _, numbers in told(again, 0, "another view")] == [[], [], []]
 
 
@@ -156,3 +158,9 @@ def test_files_are_linked_and_stay_while_they_are_read(
         found = one.changes.table().to_pydict()
     assert sorted(found["n"]) == [1, 1, 2, 2, 3] and sum(found["__hw_weight"]) == 1
     assert [path.name for path in folder.iterdir()] == ["000000000002.feed"]
+
+
+def test_a_cut_is_read_from_how_it_prints() -> None:
+    notations = [Position(5), Position(0x16B3748, "lsn"), Position(3 << 40 | 77, "binlog")]
+    for several in (Cut(), Cut(tuple(zip("abc", notations, strict=True)))):
+        assert str(cut_from_text(str(several))) == str(several)

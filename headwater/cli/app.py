@@ -56,6 +56,9 @@ def integration_command(given: argparse.Namespace) -> int:
     if given.integration == "list":
         said = client.ask("GET", "/integrations")
         return _print(given, said, integration_lines(said["integrations"]))
+    if given.integration == "delete":
+        said = client.ask("DELETE", path_of("integrations", given.name))
+        return _print(given, said, [f"deleted integration '{given.name}'; what runs with it goes on"])
     secret = None if given.secret_file is None else _read(given.secret_file).rstrip("\r\n")
     pairs = [pair.partition("=") for pair in given.option]
     wrong = [name for name, sign, _ in pairs if not sign]

@@ -93,8 +93,8 @@ class LineView:
         self._progress.report(report)
 
     def open(self, answers: Answers) -> None:
-        """On resuming, what is true already comes first."""
-        self._answers = answers
+        """On resuming, what is true already comes first; one that begins anew may have other columns."""
+        self._answers, self._under = answers, None
         resumed = self._began.text(answers)
         if resumed is None:
             return

@@ -67,6 +67,10 @@ def add_integration(commands: Commands) -> None:
     create.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
     _add_server(create)
     _add_server(deeds.add_parser("list", help="list integrations, without their secrets"))
+    text = "delete an integration; what runs with it goes on, but does not start again"
+    delete = deeds.add_parser("delete", help=text)
+    delete.add_argument("name", metavar="NAME", help="its name or id")
+    _add_server(delete)
 
 
 def _add_making(deeds: Commands) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, LocationValueError
+from urllib3.exceptions import HTTPError, LocationValueError, SSLError
 
 from headwater.cli.parser_server import PORT
 from headwater.errors import HeadwaterError, Place, ServiceError, UsageError
@@ -57,6 +57,8 @@ class ServerClient:
         """An answer that is still to be read, as it comes; a refusal is raised."""
         try:
             answer = self._pool.request(method, self.url + path, json=body, preload_content=False)
+        except SSLError as problem:
+            raise _untrusted(self.url, str(problem)) from None
         except (HTTPError, LocationValueError) as problem:
             reason = str(getattr(problem, "reason", None) or problem).rpartition(": ")[2]
             raise ServiceError(
@@ -81,6 +83,20 @@ class ServerClient:
 def path_of(*parts: str) -> str:
     """A path whose parts may have any letters: `path_of("applications", "a b")` is `/applications/a%20b`."""
     return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _untrusted(url: str, reason: str) -> ServiceError:
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        return ServiceError(
+            f"the certificate of {url} is not one that this machine trusts",
+            detail=f"{reason.rpartition('CERTIFICATE_VERIFY_FAILED] ')[2].rpartition(' (')[0]}.",
+            hint="Name a file with the certificate of who signed it: SSL_CERT_FILE=authority.pem.",
+        )
+    return ServiceError(
+        f"{url} does not speak TLS as this machine does",
+        detail=f"{reason}.",
+        hint="A server without --certificate is at http://, not at https://.",
+    )
 
 
 def _refusal(status: int, said: dict[str, Any], url: str) -> HeadwaterError:

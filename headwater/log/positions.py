@@ -61,6 +61,26 @@ class Cut:
         return {source: position.to_json() for source, position in self.positions}
 
 
+def cut_from_text(said: str) -> Cut:
+    """The cut that prints so; what its sources are called, it does not say.
+
+    >>> str(cut_from_text("0/16B3748 17"))
+    '0/16B3748 17'
+    """
+    words = [] if said == str(Cut()) else said.split()
+    return Cut(tuple((str(number), _position(word)) for number, word in enumerate(words)))
+
+
+def _position(word: str) -> Position:
+    if "/" in word:
+        high, _, low = word.partition("/")
+        return Position(int(high, 16) << 32 | int(low, 16), "lsn")
+    if ":" in word:
+        file, _, place = word.partition(":")
+        return Position(int(file) << 40 | int(place), "binlog")
+    return Position(int(word))
+
+
 def cut_from_json(said: dict[str, dict[str, object]]) -> Cut:
     """The cut that `Cut.to_json` wrote."""
     return Cut(tuple(sorted((s, position_from_json(p)) for s, p in said.items())))

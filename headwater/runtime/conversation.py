@@ -11,11 +11,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
+from sqlglot import exp
 
 from headwater.errors import HeadwaterError
 from headwater.log.positions import Cut
 from headwater.runtime.facts import Listener
 from headwater.schema import Schema
+from headwater.sql.statements import Subscribe
+
+SUBSCRIBED = "subscribe"
+"""The mode of a query of which each change is told, whatever the session is set to."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,9 @@ class Query(Protocol):
 
     name: str
     mode: str
-    """How it is to be shown: table, changelog or tableau."""
+    """How it is to be shown: table, changelog or tableau; or as SUBSCRIBE is."""
+    once: bool
+    """True if it ends when it knows what is committed now."""
     ended: threading.Event
 
     @property
@@ -140,6 +147,19 @@ class Query(Protocol):
 
 
 Outcome = Said | Started | Listed | Query
+
+
+class Elsewhere(Protocol):
+    """What others keep up to date, and a session may look at without having declared it."""
+
+    def known(self) -> Known:
+        """The tables and views that can be looked at."""
+
+    def follow(self, asked: Subscribe, *, once: bool) -> Query:
+        """The changes of a view, also those since a cut; raises if nobody keeps it."""
+
+    def select(self, query: exp.Query, mode: str, *, once: bool) -> Query | None:
+        """What a query gives, again and again; None if it reads anything that nobody keeps."""
 
 
 class Session(Protocol):

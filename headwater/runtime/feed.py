@@ -88,13 +88,13 @@ class Feed:
 
     def after(self, said: str) -> int:
         """The batch that a mark, or the text of a cut, names; raises Gone if what came after it is not kept."""
+        said = said.replace(" ", ",")
         head, _, cut = said.rpartition("@")
         with self._lock:
             if head.isdecimal() and len(head) <= 18:
                 batch_id = int(head)
             else:
-                wanted = said.replace(" ", ",")
-                named = [entry.batch_id for entry in self._told() if entry.cut == wanted]
+                named = [entry.batch_id for entry in self._told() if entry.cut == said]
                 batch_id = max(named, default=-1)
             kept = self._entries.get(batch_id)
         if batch_id < 0:

@@ -23,17 +23,24 @@ from headwater.runtime.remembered import remembered
 from headwater.spark.session import refuse_late_jars
 from headwater.sql.script import parse_script
 
+Spark = SparkSession
+"""A session of somebody's own, for those who may not ask Spark for anything themselves."""
+
 RESTART = "Restart the server: it starts Spark with the packages of all versions it knows."
 
 
 class Host:
     """The Spark of a process, and the way to open a pipeline on it."""
 
-    def __init__(self, folder: Path, scripts: Callable[[], Iterable[str]] = tuple) -> None:
+    def __init__(
+        self, folder: Path, scripts: Callable[[], Iterable[str]] = tuple, spark: Spark | None = None
+    ) -> None:
         self._folder = folder
         self._scripts = scripts
         """All that may be opened some time: Spark takes the packages they need only when it starts."""
-        self._spark: SparkSession | None = None
+        self.attached = spark
+        """A session of somebody's own, beside which all pipelines work; without it Spark is started."""
+        self._spark = spark
         self._starting = threading.Lock()
 
     @property
@@ -57,7 +64,7 @@ class Host:
         """The pipeline of a script, in a session of its own."""
         script = parse_script(text, file)
         spark = self.start(listener)
-        refuse_late_jars(spark_jars(script, listener), RESTART)
+        refuse_late_jars(spark_jars(script, listener), self._restart)
         said = {"name": name, "script": text, "file": file}
         pipeline = open_script(script, said, state=state, listener=listener, spark=spark)
         # What Spark does for this pipeline can be told from what it does for others.
@@ -65,11 +72,15 @@ class Host:
         pipeline.keep_feed()
         return pipeline
 
+    @property
+    def _restart(self) -> str:
+        return RESTART if self.attached is None else "Start Spark with them in spark.jars."
+
     def compare(self, text: str, name: str, *, file: str, state: Path) -> Comparison:
         """What a script would keep of a folder, in which a pipeline may run; nothing is changed."""
         script, hidden = parse_script(text, file), Hidden()
         spark, jars = self.start(Silent()), spark_jars(script, Silent())
-        refuse_late_jars(jars, RESTART)
+        refuse_late_jars(jars, self._restart)
         with hidden.watching(), tempfile.TemporaryDirectory() as folder:
             check_declared(script, hidden)
             engine = borrowed_engine(spark, Path(folder), jars=jars)

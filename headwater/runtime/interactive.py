@@ -22,7 +22,7 @@ from headwater.runtime.open import HOME, open_engine, open_script, spark_jars
 from headwater.runtime.pipeline import Pipeline
 from headwater.sources.base import Report
 from headwater.spark.engine import Engine
-from headwater.spark.session import refuse_late_jars, running_cores
+from headwater.spark.session import borrowed_session, refuse_late_jars, running_cores
 from headwater.sql import statements as sql
 
 __all__ = ["Interactive", "busy_cores", "folder_of", "remove_unused", "running_cores"]
@@ -60,9 +60,11 @@ class Interactive:
     State is kept below `home`; `restart` is the hint where Spark would have had to know something when it started.
     """
 
-    def __init__(self, home: Path = HOME, restart: str = _RESTART) -> None:
+    def __init__(self, home: Path = HOME, restart: str = _RESTART, spark: SparkSession | None = None) -> None:
         self._home = home
         self._restart = restart
+        self._spark = spark
+        """A session of somebody's own, beside which everything works; without it Spark is started."""
         self._beside: SparkSession | None = None
 
     def answers(self, script: Script, listener: Listener) -> tuple[str, ...]:
@@ -86,7 +88,9 @@ class Interactive:
         jars = spark_jars(list(script.declared), listener)
         folder = self.folder_of(name)
         listener = listener if running_cores() is None else _Warm(listener)
-        pipeline = open_script(list(script.statements), said, state=folder, listener=listener, jars=jars)
+        pipeline = open_script(
+            list(script.statements), said, state=folder, listener=listener, jars=jars, spark=self._spark
+        )
         # What Spark does for this pipeline can be told from what it does for others.
         pipeline.engine.spark.sparkContext.setJobGroup(name, f"headwater {name}")
         return pipeline
@@ -96,6 +100,8 @@ class Interactive:
         return (self._home / name).absolute()
 
     def _session(self, script: Script, folder: Path, listener: Listener) -> SparkSession:
+        if self._beside is None and self._spark is not None:
+            self._beside = borrowed_session(self._spark)
         if self._beside is None:
             jars = spark_jars(list(script.declared), listener)
             opened: list[Engine | HeadwaterError] = []

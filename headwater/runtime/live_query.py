@@ -119,9 +119,14 @@ class _Live:
         return self.pipeline.cut()
 
     def row_key(self, relation: str) -> tuple[str, ...] | None:
-        program = self.pipeline.program
-        unique = {name: table.schema.key or None for name, table in program.tables.items()}
-        # A result reads only what stands before it.
-        for name, result in program.results.items():
-            unique[name] = row_key(result.plan, unique)
-        return unique[relation]
+        return row_key_of(self.pipeline, relation)
+
+
+def row_key_of(pipeline: Pipeline, relation: str) -> tuple[str, ...] | None:
+    """The columns of whose values a relation has one row each; none if it has one row, None if nobody knows."""
+    program = pipeline.program
+    unique = {name: table.schema.key or None for name, table in program.tables.items()}
+    # A result reads only what stands before it.
+    for name, result in program.results.items():
+        unique[name] = row_key(result.plan, unique)
+    return unique[relation]

@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from headwater.errors import HeadwaterError, SqlError
-from headwater.runtime.conversation import Job, Known, Listed, Outcome, Said, Started
+from headwater.nearest import nearest_hint
+from headwater.runtime.conversation import (
+    SUBSCRIBED,
+    Elsewhere,
+    Job,
+    Known,
+    Listed,
+    Outcome,
+    Query,
+    Said,
+    Started,
+)
 from headwater.runtime.declarations import NAME, Declarations, Script
 from headwater.runtime.facts import Listener
 from headwater.runtime.interactive import Interactive, remove_unused
@@ -25,6 +36,7 @@ from headwater.runtime.questions import Answer
 from headwater.runtime.turning import waited
 from headwater.settings import Settings
 from headwater.sql import statements as sql
+from headwater.sql.names import parts_of
 
 MODE = "sql-client.execution.result-mode"
 
@@ -38,8 +50,14 @@ Told = TypeVar("Told")
 class LocalSession:
     """A session whose pipelines run in this process. Its jobs end with it, unless they are somebody else's."""
 
-    def __init__(self, interactive: Interactive | None = None, jobs: Jobs | None = None) -> None:
+    def __init__(
+        self,
+        interactive: Interactive | None = None,
+        jobs: Jobs | None = None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self.keeps_jobs = jobs is not None
+        self._elsewhere = elsewhere
         self._interactive = interactive or Interactive(restart=_RESTART)
         self._jobs = jobs if jobs is not None else Jobs()
         self._declarations = Declarations()
@@ -60,8 +78,10 @@ class LocalSession:
                     return Said(f"job '{job.id}' is {job.state}", is_note=True)
                 case (sql.Verify() | sql.Analyze() as asked,):
                     return self._ask(asked)
-                case (sql.Select(),):
-                    return self._query(script, file, once=once)
+                case (sql.Select() as select,):
+                    return self._select(select, script, file, once=once)
+                case (sql.Subscribe() as asked,):
+                    return self._follow(asked, file, once=once)
                 case (sql.InsertInto() | sql.StatementSet(),):
                     return Started(self._start(script, file, listener, once=once))
                 case () | (_,):
@@ -75,7 +95,11 @@ class LocalSession:
 
     def known(self) -> Known:
         """The names that the next statement may use."""
-        return known_of(self._declarations.kept, tuple(job.id for job in self._jobs.all() if not job.is_over))
+        running = tuple(job.id for job in self._jobs.all() if not job.is_over)
+        known = known_of(self._declarations.kept, running)
+        others = self._elsewhere.known() if self._elsewhere is not None else Known()
+        views = known.views | (others.views - known.tables.keys())
+        return replace(known, tables={**others.tables, **known.tables}, views=views)
 
     def close(self) -> None:
         """Stop the jobs that are the session's own."""
@@ -96,6 +120,28 @@ class LocalSession:
             if isinstance(statement, sql.Reset) and statement.key in (NAME, None):
                 self._name = None
         return Said("\n".join(answers), is_note=False) if answers else Said(note, is_note=True)
+
+    def _select(self, select: sql.Select, script: Script, file: str, *, once: bool) -> Query:
+        """A query over what the session declared, else over what others keep."""
+        reads = any(
+            isinstance(s, sql.CreateTable | sql.CreateView | sql.CreateCatalog) for s in script.statements
+        )
+        if self._elsewhere is not None and not reads:
+            found = self._elsewhere.select(select.query, self._mode(), once=once)
+            if found is not None:
+                return found
+        return self._query(script, file, once=once)
+
+    def _follow(self, asked: sql.Subscribe, file: str, *, once: bool) -> Query:
+        """The changes of a view of this session, which begin with its rows, or of one that others keep."""
+        known = known_of(self._declarations.kept)
+        name = next((name for name in known.tables if name.lower() == asked.name.lower()), None)
+        if name is None and self._elsewhere is not None:
+            return self._elsewhere.follow(asked, once=once)
+        _check_followed(asked, name, known)
+        parts = [part.replace("`", "``") for part in parts_of(asked.name)]
+        query = f"SELECT * FROM {'.'.join(f'`{part}`' for part in parts)}"
+        return replace(self._query(self._declarations.read(query, file), file, once=once), mode=SUBSCRIBED)
 
     def _query(self, script: Script, file: str, *, once: bool) -> LocalQuery:
         name = f"{QUERIES}{os.getpid()}-{next(_NUMBERS)}"
@@ -148,6 +194,25 @@ class LocalSession:
         raise SqlError(
             f'no job that runs keeps a view "{asked.name}"',
             hint="A view is verified or analyzed where it is kept: start an INSERT INTO that reads it.",
+            place=asked.place,
+        )
+
+
+def _check_followed(asked: sql.Subscribe, name: str | None, known: Known) -> None:
+    """Raise if a session cannot tell the changes of what SUBSCRIBE names, or not those since a cut."""
+    if name is None:
+        hint = nearest_hint(asked.name, sorted(known.views), "views")
+        raise SqlError(f'view "{asked.name}" does not exist', hint=hint, place=asked.place)
+    if name not in known.views:
+        raise SqlError(
+            f'"{name}" is a table: its changes are those of its source',
+            hint=f"Follow a view: CREATE VIEW v AS SELECT * FROM {name}.",
+            place=asked.place,
+        )
+    if asked.after is not None:
+        raise SqlError(
+            f'the changes of "{name}" are not kept: nobody computes it while nobody looks',
+            hint="Leave out AFTER; or put the view into a script that headwater run runs, or that a server deploys.",
             place=asked.place,
         )
 

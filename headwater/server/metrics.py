@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from headwater.runtime.graph import WINDOW
 from headwater.runtime.resources import held_by, resources, retained_for
 from headwater.server.deployed import Deployed
+from headwater.server.pipelines import rows_per_second
 from headwater.server.records import CANCELED, FAILED, FINISHED, INITIALIZING, RUNNING
 from headwater.server.server import Server
 
@@ -43,6 +46,7 @@ class _Measured(Collector):
         yield from _spark()
         yield _status(deployed)
         yield _lag(deployed)
+        yield _rate(deployed)
         yield from _retained(deployed)
         yield from _counts(deployed)
         yield _steps(deployed)
@@ -76,6 +80,15 @@ def _lag(deployed: list[Deployed]) -> Metric:
         known = [batch.lag for batch in one.facts.recent() if batch.lag is not None]
         if known:
             family.add_metric((one.name,), known[-1])
+    return family
+
+
+def _rate(deployed: list[Deployed]) -> Metric:
+    said = f"Rows that were read from sources in a second, over the last {WINDOW:g} seconds."
+    family = GaugeMetricFamily("headwater_rows_per_second", said, labels=WHO)
+    now = time.time()
+    for one in deployed:
+        family.add_metric((one.name,), rows_per_second(one.facts.recent(), now))
     return family
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from headwater.runtime.facts import BatchDone
@@ -102,16 +102,20 @@ def _standing(server: Server, pipeline: Pipeline | None) -> dict[str, Any]:
 def _course(deployed: Deployed | None, batches: list[BatchDone]) -> dict[str, Any]:
     now = time.time()
     last = batches[-1] if batches else None
-    recent = [one for one in batches if now - one.done_at <= WINDOW]
     return {
         "now": moment(now),
         "lag": last.lag if last is not None else None,
         "last_batch_at": moment(last.done_at) if last is not None else None,
         "step_seconds": round(sum(last.seconds.values()), 4) if last is not None else None,
-        "rows_per_second": round(sum(one.rows_read for one in recent) / WINDOW, 3),
+        "rows_per_second": round(rows_per_second(batches, now), 3),
         "totals": _totals(deployed),
         "series": [_point(one) for one in batches[-SHOWN:]],
     }
+
+
+def rows_per_second(batches: Iterable[BatchDone], now: float) -> float:
+    """How many rows were read from sources lately."""
+    return sum(one.rows_read for one in batches if now - one.done_at <= WINDOW) / WINDOW
 
 
 def _totals(deployed: Deployed | None) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from headwater.errors import HeadwaterError, StateError
 from headwater.runtime.facts import Listener, Silent
-from headwater.runtime.hosting import Host
+from headwater.runtime.hosting import Host, Spark
 from headwater.runtime.keeping import Comparison, is_saved
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
@@ -35,7 +35,7 @@ END_SECONDS = 60.0
 class Server:
     """One process, many pipelines. Any thread may call; what changes an application is done one after the other."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, spark: Spark | None = None) -> None:
         self.folder = folder.absolute()
         self._closing = ExitStack()
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -43,11 +43,11 @@ class Server:
         self.store = Store(self.folder)
         self._closing.callback(self.store.close)
         self.journal = Journal(self.folder / "logs", self.mask)
-        self.host = Host(self.folder, self._scripts)
+        self.host = Host(self.folder, self._scripts, spark)
         self.reader = Reader(self)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._locking = threading.Lock()
-        self._is_closing = False
+        self._is_closing = self._is_closed = False
         self._deployed: dict[str, Deployed] = {}
         self._before_close: list[Callable[[], None]] = []
 
@@ -72,8 +72,12 @@ class Server:
     def close(self) -> None:
         """Let all pipelines end their step and close them; what ran now is started again by the next start.
 
-        One whose database is away may take too long. It is left as in a crash, which costs a repeated batch.
+        One whose database is away may take too long. It is left as in a crash, which costs a repeated batch. Who closes
+        it again finds nothing to do.
         """
+        if self._is_closed:
+            return
+        self._is_closed = True
         self.stop()
         for let_go in self._before_close:
             try:

@@ -15,14 +15,15 @@ import pyarrow.compute as pc
 
 from headwater.changes.change_set import ChangeSet
 from headwater.errors import HeadwaterError, ServiceError
-from headwater.runtime.conversation import LiveAnswers
+from headwater.runtime.conversation import LiveAnswers, Query
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.runtime.interactive import Interactive
 from headwater.runtime.jobs import Jobs
-from headwater.runtime.live_query import LocalQuery, remove_leftovers
+from headwater.runtime.live_query import remove_leftovers
 from headwater.runtime.session import LocalSession
 from headwater.runtime.turning import waited
 from headwater.schema import WEIGHT
+from headwater.server.looking import Looking
 from headwater.server.refusals import Conflict, missing
 from headwater.server.server import Server
 from headwater.server.session_events import (
@@ -67,9 +68,9 @@ class OpenSession:
 
     id: str
     session: LocalSession
-    queries: dict[str, LocalQuery] = field(default_factory=dict)
+    queries: dict[str, Query] = field(default_factory=dict)
     """Those that nobody follows yet, and that nothing runs for."""
-    followed: dict[str, LocalQuery] = field(default_factory=dict)
+    followed: dict[str, Query] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
 
     @property
@@ -77,20 +78,20 @@ class OpenSession:
         """True if nobody would miss it."""
         return not self.followed and time.monotonic() - self.used > IDLE_SECONDS
 
-    def put(self, query: LocalQuery) -> None:
+    def put(self, query: Query) -> None:
         """Keep a query until somebody follows it; of many that nobody does, the first are forgotten."""
         self.queries[query.name] = query
         for name in list(self.queries)[:-MOST_QUERIES]:
             self.queries.pop(name, None)
 
-    def get(self, name: str) -> LocalQuery:
+    def get(self, name: str) -> Query:
         """A query that nobody follows yet."""
         query = self.queries.get(name)
         if query is None:
             raise missing("live query", name, sorted(self.queries))
         return query
 
-    def follow(self, name: str) -> LocalQuery:
+    def follow(self, name: str) -> Query:
         """The same, to be followed by one."""
         query = self.get(name)
         del self.queries[name]
@@ -121,7 +122,8 @@ class Sessions:
     def create(self) -> OpenSession:
         """Open a session; Spark runs when this returns."""
         self._server.host.start(Silent())
-        session = LocalSession(Interactive(self._home, _RESTART), self._jobs)
+        interactive = Interactive(self._home, _RESTART, self._server.host.attached)
+        session = LocalSession(interactive, self._jobs, Looking(self._server))
         made = OpenSession(secrets.token_hex(8), session)
         with self._lock:
             self._open = {id: one for id, one in self._open.items() if not one.is_idle}
@@ -168,7 +170,7 @@ class Sessions:
 class Telling:
     """Hears a live query in its pipeline's thread, and hands on what it hears as events, as fast as they are taken."""
 
-    def __init__(self, session: OpenSession, query: LocalQuery, *, every_change: bool) -> None:
+    def __init__(self, session: OpenSession, query: Query, *, every_change: bool) -> None:
         self._every_change = every_change or query.once or query.mode != "table"
         self._session = session
         self._query = query

@@ -13,12 +13,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import headwater
+from headwater.cli.client.remote import RemoteSession
+from headwater.cli.server_client import ServerClient
 from headwater.errors import HeadwaterError, SqlError, UsageError
 from headwater.runtime.facts import Silent
 from headwater.runtime.inspect import analyze_state
 from headwater.services.java import java_home
 from headwater.sources.values import STORES, ValuesStore
 from headwater.spark.session import open_session
+from tests.postgres.world import wait_for
 
 pytestmark = pytest.mark.jvm
 
@@ -174,3 +177,20 @@ def test_a_session_of_the_users_own(tmp_path: Path, store: ValuesStore) -> None:
     assert mine.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
     assert [view.name for view in mine.catalog.listTables()] == ["c"]
     assert isinstance(mine, SparkSession)
+
+
+def test_a_server_on_a_session_of_the_users_own(tmp_path: Path, store: ValuesStore) -> None:
+    mine = open_session(java_home(), name="mine").newSession()
+    mine.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    with headwater.serve(tmp_path / "server", mine) as server:
+        client = ServerClient(server.url)
+        client.ask("POST", "/applications", {"name": "shop"})
+        client.ask("POST", "/applications/shop/versions", {"statement": DECLARED})
+        client.ask("POST", "/applications/shop/deployments", {"version_id": "1", "mode": "once"})
+        wait_for(lambda: client.ask("GET", "/pipelines/shop")["status"] == "FINISHED", seconds=120)
+        found = client.ask("GET", "/views/totals")["rows"]
+        assert sorted(row["customer"] for row in found) == ["ann", "bob"]
+        session = RemoteSession(server.url, None)
+        assert session.run("EXPLAIN SELECT 1 AS one", "sql", listener=Silent())
+    assert mine.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert mine.catalog.listTables() == [] and mine.range(3).count() == 3

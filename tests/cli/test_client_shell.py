@@ -29,7 +29,7 @@ class Keyed(FakePipeline):
 class WrittenQuery:
     """Tells one batch, and goes on until it is stopped."""
 
-    name, mode = "query-1", "tableau"
+    name, mode, once = "query-1", "tableau", False
 
     def __init__(self, problem: HeadwaterError | None = None) -> None:
         self.problem = problem

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -134,20 +135,20 @@ def test_a_job_goes_on_beside_and_leaving_asks_for_it(tmp_path: Path, terminal: 
 
 
 def test_what_was_typed_comes_back_in_the_next_session_without_secrets(tmp_path: Path) -> None:
-    first = opened(tmp_path)
-    first.enter("CREATE TABLE t (a INT) WITH ('connector' = 'blackhole', 'password' = 'swordfish');")
-    first.sees("error: connector 'blackhole' has no option 'password'")
-    first.enter("quit")
-    first.sees(r"^bye\nexit code 0$")
-    first.close()
-    second = opened(tmp_path)
-    second.press("Up")
-    second.press("Up")
-    second.sees(r"'password' = '\*\*\*'\);$")
-    second.press("C-c")
-    second.press("C-d")
-    second.sees(r"^bye\nexit code 0$")
-    second.close()
+    with closing(opened(tmp_path)) as first:
+        first.enter("CREATE TABLE t (a INT) WITH ('connector' = 'blackhole', 'password' = 'swordfish');")
+        first.sees("error: connector 'blackhole' has no option 'password'")
+        first.enter("quit")
+        first.sees(r"^bye\nexit code 0$")
+    with closing(opened(tmp_path)) as second:
+        second.press("Up")
+        second.press("Up")
+        second.sees(r"'password' = '\*\*\*'\);$")
+        second.press("C-c")
+        # Between two prompts the terminal takes Ctrl-D for itself.
+        second.sees(PROMPT)
+        second.press("C-d")
+        second.sees(r"^bye\nexit code 0$")
 
 
 def piped(text: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -42,11 +42,12 @@ class Stand:
         assert answer.is_success, answer.text
         return answer.json()
 
-    def deploy(self, name: str, script: str, **how: object) -> ValuesStore:
+    def deploy(self, name: str, script: str, integration: str | None = None, **how: object) -> ValuesStore:
         """Let a script run as a new application; the store of its tables."""
         STORES[name] = ValuesStore()
         self.post("/applications", {"name": name})
-        version = self.post(f"/applications/{name}/versions", {"statement": script})
+        text = {"statement": script, "integration_id": integration}
+        version = self.post(f"/applications/{name}/versions", text)
         self.post(f"/applications/{name}/deployments", {"version_id": version["id"], **how})
         return STORES[name]
 

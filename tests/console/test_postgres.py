@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import httpx
 import psycopg2
 import pytest
 from playwright.sync_api import Page, expect
+from prometheus_client.parser import text_string_to_metric_families
 
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
-from tests.console.stand import Stand, until
+from tests.console.stand import PATIENCE, Stand, until
 
 pytestmark = [pytest.mark.jvm, pytest.mark.services]
 
 SCRIPT = """
 CREATE TABLE claims (id INT, animal STRING, cost INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
-  'connector' = 'postgres-cdc', 'hostname' = '127.0.0.1', 'port' = '{port}', 'username' = 'postgres',
-  'password' = 'postgres', 'database-name' = 'postgres', 'table-name' = 'claims'
+  'connector' = 'postgres-cdc', 'hostname' = '', 'port' = '{port}', 'username' = '', 'password' = '',
+  'database-name' = 'postgres', 'table-name' = 'claims'
 );
 CREATE VIEW costs AS SELECT animal, SUM(cost) AS cost FROM claims GROUP BY animal;
 CREATE TABLE kept (animal STRING, cost BIGINT, PRIMARY KEY (animal) NOT ENFORCED) WITH (
@@ -42,7 +44,9 @@ def insurer(postgres: EmbeddedPostgres, stand: Stand) -> str:
     run(postgres.uri, "CREATE TABLE claims (id INT PRIMARY KEY, animal TEXT, cost INT)")
     run(postgres.uri, "CREATE TABLE kept (animal TEXT PRIMARY KEY, cost BIGINT)")
     run(postgres.uri, "INSERT INTO claims VALUES (1, 'Koala', 100), (2, 'Emu', 50)")
-    stand.deploy("claims", SCRIPT.replace("{port}", str(postgres.port)))
+    named = {"name": "insurer", "host": "127.0.0.1", "user": "postgres", "secret": "postgres"}
+    stand.post("/integrations", named)
+    stand.deploy("claims", SCRIPT.replace("{port}", str(postgres.port)), integration="insurer")
     until(lambda: run(postgres.uri, "SELECT count(*) FROM kept") == [(2,)], "both rows are kept")
     return postgres.uri
 
@@ -83,3 +87,20 @@ def test_a_locked_sink_is_named_at_once_and_in_the_graph(page: Page, insurer: st
     expect(late).to_have_count(0)
     expect(page.locator(".busy-note")).to_have_count(0)
     until(lambda: run(insurer, "SELECT cost FROM kept WHERE animal = 'Emu'") == [(60,)], "the row is kept")
+
+
+def test_what_the_database_keeps_for_us_is_measured(stand: Stand, insurer: str) -> None:
+    def measured() -> dict[str, float]:
+        families = text_string_to_metric_families(
+            httpx.get(f"{stand.address}/metrics", timeout=PATIENCE).text
+        )
+        return {one.name: one.value for all in families for one in all.samples if "slot" in one.labels}
+
+    until(lambda: "headwater_wal_retained_bytes" in measured(), "what Postgres keeps is seen")
+    [(slot, kept)] = run(
+        insurer,
+        "SELECT slot_name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint FROM pg_replication_slots",
+    )
+    found = measured()
+    assert 0 <= found["headwater_lag_bytes"] <= found["headwater_wal_retained_bytes"]
+    assert found["headwater_wal_retained_bytes"] <= float(str(kept)) + (1 << 24), slot

@@ -12,9 +12,10 @@ import pytest
 
 from headwater.cli.client.words import FUNCTIONS
 from headwater.errors import SqlError
-from headwater.runtime.conversation import Known, LiveAnswers, Outcome, Query, Said, Started
+from headwater.runtime.conversation import SUBSCRIBED, Known, LiveAnswers, Outcome, Query, Said, Started
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.runtime.interactive import Interactive
+from headwater.runtime.live_query import LocalQuery
 from headwater.runtime.open import open_engine, open_pipeline
 from headwater.runtime.session import LocalSession
 from headwater.sources.base import Report
@@ -129,6 +130,22 @@ def test_a_live_query_knows_its_key_and_leaves_nothing_behind(session: LocalSess
     assert followed(session, "SELECT SUM(n) AS n FROM pages", [(4,)]).key == ()
     assert followed(session, "SELECT page FROM clicks WHERE id < 3", [(7,), (7,)]).key is None
     assert list(home.glob("query-*")) == []
+
+
+def test_the_changes_of_a_view_are_followed_as_long_as_somebody_looks(
+    session: LocalSession, home: Path
+) -> None:
+    assert followed(session, "SUBSCRIBE TO Pages", [(7, 4)]).key == ("page",)
+    assert run(session, "SUBSCRIBE TO pages", LocalQuery).mode == SUBSCRIBED
+    assert list(home.glob("query-*")) == []
+    for text, message in (
+        ("SUBSCRIBE TO nope", 'view "nope" does not exist'),
+        ("SUBSCRIBE TO clicks", '"clicks" is a table'),
+        ("SUBSCRIBE TO pages AFTER '1@2'", "are not kept"),
+    ):
+        with pytest.raises(SqlError) as problem:
+            run(session, text, Said)
+        assert message in problem.value.message and problem.value.place is not None
 
 
 def test_what_a_query_left_that_was_killed_goes_with_the_next_one(session: LocalSession, home: Path) -> None:

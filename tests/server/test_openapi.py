@@ -6,14 +6,16 @@ Oracle: whatever is asked, the server never answers that it made a mistake, and 
 from __future__ import annotations
 
 import random
-import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import schemathesis
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings, strategies
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
@@ -24,46 +26,38 @@ from headwater.options import Secret
 from headwater.runtime.hosting import check_text
 from headwater.server.access import Access
 from headwater.server.applications import create_application, create_version
+from headwater.server.deployments import deploy
 from headwater.server.http import make_app
 from headwater.server.integrations import add_integration
+from headwater.server.records import Deployment
 from headwater.server.server import Server
+from headwater.sources.values import STORES, ValuesStore
+from tests.server.made_up import PLAIN, exchanged, mutated
+from tests.server.waiting import until
 
 DEMOS = Path(__file__).parents[2] / "headwater" / "demo"
 STATEMENTS = 5_000
+CARRIED_OUT = 300
 TOKEN = "token-0123456789"
 WHO = {"Authorization": f"Bearer {TOKEN}"}
-PLAIN = (
-    "CREATE TABLE t (a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'values');",
-    "CREATE VIEW v AS SELECT b, COUNT(*) AS n FROM t WHERE a > 1 GROUP BY b HAVING COUNT(*) > 2;",
-    "INSERT INTO s SELECT JSON_VALUE(b, '$.x' RETURNING INT), CASE WHEN a IN (1, 2) THEN 'y' END FROM t;",
-    "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1; INSERT INTO b SELECT 2; END;",
-    "SET 'pipeline.name' = 'x'; EXPLAIN SELECT * FROM t; SHOW TABLES; DESCRIBE t; DROP VIEW IF EXISTS v; USE c;",
-    "SELECT * FROM t JOIN u USING (a) LEFT JOIN LATERAL (SELECT 1) ON TRUE ORDER BY 1 LIMIT 3;",
-)
-ODD = (
-    "\0",
-    "\ud7ff",
-    "'",
-    '"',
-    "`",
-    "/*",
-    "*/",
-    "--",
-    "${env:",
-    ";",
-    "((",
-    "))",
-    "\\",
-    "😀",
-    "''",
-    "é",
-    "\r\n",
-)
-
 schemathesis.serializer.alias("application/sql", "text/plain")
 
-NAMED = {"application": "shop", "version": "1", "deployment": "latest", "integration": "kafka", "name": "v"}
-"""What stands in a path, and is there."""
+SCRIPT = """
+CREATE TABLE t (a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'values', 'name' = 'made up');
+CREATE VIEW v AS SELECT b, COUNT(*) AS n FROM t GROUP BY b;
+"""
+ASKED = (
+    "SELECT * FROM shop.v WHERE n > 1 ORDER BY n DESC LIMIT 2",
+    "WITH w AS (SELECT b, n * 2 AS n FROM v) SELECT w.b, SUM(w.n) OVER () FROM w JOIN t ON t.b = w.b",
+    "SELECT CASE WHEN a IN (1, 2) THEN 'y' END, CAST(b AS INT) FROM shop.t UNION ALL SELECT 'x', 1",
+    "SUBSCRIBE TO shop.v AFTER '1@1'",
+)
+
+NAMED = {
+    **{"application": "shop", "version": "1", "deployment": "latest", "integration": "kafka"},
+    **{"pipelines": "shop", "views": "shop.v", "node": "v"},
+}
+"""What stands in a path, and is there; a name by the first word of the path."""
 
 EXAMPLES = settings(
     max_examples=10,
@@ -75,21 +69,39 @@ EXAMPLES = settings(
 )
 
 
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """A server on which an application runs, and whoever has the token may do everything."""
+    with closing(Server(tmp_path_factory.mktemp("made-up") / "server")) as server:
+        application = create_application(server, "shop", "ann")
+        version = create_version(server, application, {"statement": SCRIPT}, "ann")
+        add_integration(server.store, "kafka", {"host": "127.0.0.1:1"})
+        STORES["made up"] = ValuesStore()
+        STORES["made up"].append({"t": [("+", {"a": n, "b": str(n % 2)}) for n in range(5)]})
+        deploy(server, application, Deployment(application.id, version.id), who="ann", confirmed=False)
+        until(lambda: server.running().get("shop"), lambda it: it is not None and it.turning.catch_up(120))
+        yield make_app(server, Access({"ann": Secret(TOKEN)}))
+        del STORES["made up"]
+
+
 @pytest.mark.jvm
-def test_made_up_requests_meet_no_mistake(server: Server) -> None:
-    application = create_application(server, "shop", "ann")
-    script = "CREATE TABLE t (a INT) WITH ('connector' = 'values'); CREATE VIEW v AS SELECT a FROM t;"
-    create_version(server, application, {"statement": script}, "ann")
-    add_integration(server.store, "kafka", {"host": "127.0.0.1:1"})
-    app = make_app(server, Access({"ann": Secret(TOKEN)}))
-    schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=WHO)
-    for found in schema.get_all_operations():
-        assert isinstance(found, Ok)
-        _tried(found.ok())()
+def test_made_up_requests_meet_no_mistake(shop: FastAPI) -> None:
+    schema = schemathesis.openapi.from_asgi("/openapi.json", shop, headers=WHO)
+    with asking(shop) as client:
+        for found in schema.get_all_operations():
+            assert isinstance(found, Ok)
+            _tried(found.ok(), client)()
 
 
-def _tried(operation: APIOperation[Any, Any, Any, Any]) -> Callable[[], None]:
+def asking(app: FastAPI) -> TestClient:
+    return TestClient(app, headers=WHO, raise_server_exceptions=False)
+
+
+def _tried(operation: APIOperation[Any, Any, Any, Any], client: TestClient) -> Callable[[], None]:
     """One operation, asked a few times, right and wrong; what is named in its path is mostly there."""
+    known = NAMED | {"name": NAMED.get(operation.path.split("/")[1], "nowhere")}
+    if "{session}" in operation.path:
+        known["session"] = client.post("/sessions").json()["id"]
 
     @settings(EXAMPLES)
     @given(case=operation.as_strategy(), is_there=strategies.booleans())
@@ -97,10 +109,24 @@ def _tried(operation: APIOperation[Any, Any, Any, Any]) -> Callable[[], None]:
         # A stream of changes that are there never ends.
         if is_there and not operation.path.endswith("/changes"):
             given = case.path_parameters or {}
-            case.path_parameters = {name: NAMED.get(name, value) for name, value in given.items()}
+            case.path_parameters = {name: known.get(name, value) for name, value in given.items()}
         case.call_and_validate(checks=[not_a_server_error], headers=WHO, timeout=300)
 
     return try_it
+
+
+@pytest.mark.jvm
+def test_made_up_sql_is_carried_out_or_refused(shop: FastAPI, random_seed: str) -> None:
+    dice = random.Random(random_seed)
+    with asking(shop) as client:
+        session = client.post("/sessions").json()["id"]
+        for number in range(CARRIED_OUT):
+            text = exchanged(ASKED, dice) if number % 3 else mutated(dice.choice((*PLAIN, *ASKED)), dice)
+            if number % 2:
+                answer = client.post(f"/sessions/{session}/statements", json={"statement": text})
+            else:
+                answer = client.get("/queries", params={"sql": text})
+            assert answer.status_code in (200, 400, 404, 409), (answer.status_code, answer.text, text)
 
 
 def test_made_up_sql_meets_no_mistake(client: httpx.Client, random_seed: str) -> None:
@@ -115,6 +141,10 @@ def test_made_up_sql_meets_no_mistake(client: httpx.Client, random_seed: str) ->
             answer = client.post("/applications/shop/versions", json={"statement": text})
             assert answer.status_code in (201, 400), (answer.status_code, answer.text, text)
             assert (answer.status_code == 201) == (wrong is None and bool(text.strip())), text
+        if number % 25 == 1:
+            # Nothing runs that could be asked.
+            answer = client.get("/queries", params={"sql": text})
+            assert answer.status_code in (200, 400), (answer.status_code, answer.text, text)
 
 
 def complaint(text: str) -> str | None:
@@ -125,26 +155,3 @@ def complaint(text: str) -> str | None:
         assert problem.message, text
         return problem.message
     return None
-
-
-def mutated(text: str, dice: random.Random) -> str:
-    """A text with a few things changed: cut, doubled, moved, or something odd put in."""
-    for _ in range(dice.randint(1, 4)):
-        a, b = sorted(dice.randrange(len(text) + 1) for _ in range(2))
-        b = min(b, a + 40)
-        match dice.randrange(6):
-            case 0:
-                text = text[:a] + text[b:]
-            case 1:
-                text = text[:b] + text[a:b] + text[b:]
-            case 2:
-                text = text[:a] + dice.choice(ODD) + text[a:]
-            case 3:
-                text = text[:a]
-            case 4:
-                text = text[:a] + "".join(dice.choices(string.printable, k=dice.randint(1, 8))) + text[b:]
-            case _:
-                words = text.split(" ")
-                dice.shuffle(words)
-                text = " ".join(words)
-    return text

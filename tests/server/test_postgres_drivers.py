@@ -5,7 +5,9 @@ Oracle: the rows that were put there; inside a transaction, those that were ther
 
 from __future__ import annotations
 
+import logging
 import os
+import random
 import resource
 import signal
 import threading
@@ -17,8 +19,10 @@ from decimal import Decimal
 import psycopg2
 import psycopg2.errors
 import pytest
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from tests.postgres.world import wait_for
+from tests.server.made_up import exchanged, mutated
 from tests.server.postgres_world import ORDERS, World, fill, postgres_world
 
 pytestmark = pytest.mark.services
@@ -207,3 +211,34 @@ def test_many_clients_ask_at_once(world: World) -> None:
 
     with ThreadPoolExecutor(20) as pool:
         assert list(pool.map(ask, range(60))) == [[(number % 4 + 1,)] for number in range(60)]
+
+
+QUERIES = (
+    "SELECT id, customer, total FROM orders WHERE id IN (1, 2) AND customer LIKE 'a%' ORDER BY total DESC LIMIT 2",
+    "SELECT o.id, t.total::numeric(10,1) FROM shop.orders o LEFT JOIN totals t ON t.customer = o.customer",
+    "WITH w AS (SELECT customer, count(*) AS n FROM orders GROUP BY 1) SELECT w.*, sum(n) OVER () FROM w",
+    "SELECT CASE WHEN total > 5 THEN 'x' || id ELSE upper(customer) END, round(total / 3, 2) FROM orders",
+    "DECLARE c CURSOR FOR SELECT id FROM orders; FETCH 2 FROM c; CLOSE c",
+    "PREPARE p AS SELECT total FROM orders WHERE id = $1; EXECUTE p (1); DEALLOCATE p",
+    "BEGIN; SELECT sum(orders) FROM totals; SELECT relname FROM pg_class WHERE relname = 'orders'; COMMIT",
+    "INSERT INTO orders VALUES (1); SET search_path = shop; SHOW search_path; EXPLAIN SELECT * FROM orders",
+)
+
+
+def test_made_up_statements_are_answered_or_refused_and_end_no_conversation(
+    world: World, client: psycopg2.extensions.connection, random_seed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.autocommit = True
+    dice = random.Random(random_seed)
+    for number in range(600):
+        text = exchanged(QUERIES, dice) if number % 2 else mutated(dice.choice(QUERIES), dice)
+        text = text.replace("\0", "")
+        with client.cursor() as cursor:
+            try:
+                cursor.execute(text)
+            except psycopg2.Error as problem:
+                assert problem.pgcode not in (None, "XX000") or "empty query" in str(problem), (problem, text)
+            if client.info.transaction_status != TRANSACTION_STATUS_IDLE:
+                cursor.execute("ROLLBACK")
+    assert rows(client, "SELECT count(*) FROM shop.orders") == [(4,)]
+    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []

@@ -6,6 +6,7 @@ of which adds up to nothing.
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -171,7 +172,7 @@ def test_two_queries_in_one_transaction_see_one_cut_while_the_pipeline_goes_on(
     going = threading.Thread(target=go_on)
     going.start()
     try:
-        seen = {look(asked) for _ in range(4)}
+        seen = {look(asked) for _ in range(4)} | {look_with_psql(asked)}
     finally:
         over.set()
         going.join()
@@ -188,6 +189,15 @@ def look(asked: Asked) -> tuple[int, int]:
         assert first == again == rows(client, "SELECT total, entries FROM bank.totals")
         assert parts == [(first[0][0],)]
         return int(str(first[0][0])), int(str(first[0][1]))
+
+
+def look_with_psql(asked: Asked) -> tuple[int, int]:
+    """The same, asked by psql."""
+    questions = ("SELECT total, entries FROM bank.totals", "SELECT sum(amount), count(*) FROM entries")
+    said = asked.psql("BEGIN", *questions, *questions, "COMMIT")
+    answers = re.findall(r"^(-?\d+)\|(\d+)$", said, re.MULTILINE)
+    assert len(answers) == 4 and len({*answers}) == 1, said
+    return int(answers[0][0]), int(answers[0][1])
 
 
 def transfer(world: World, number: int) -> None:

@@ -5,7 +5,6 @@ Oracle: the words, written out; certificates made for this test.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import ssl
@@ -16,10 +15,10 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from headwater.cli import serve
 from headwater.cli.main import main
 from headwater.options import Secret
 from headwater.server.access import Access
+from headwater.server.answering import address_of, answering, bound, configured
 from headwater.server.http import make_app
 from headwater.server.server import Server
 from headwater.services.certificates import make_certificates
@@ -31,13 +30,9 @@ SCRIPT = "CREATE TABLE t (a INT) WITH ('connector' = 'values'); CREATE VIEW v AS
 @pytest.fixture
 def url(server: Server) -> Iterator[str]:
     """A server that answers over a real socket, and has not started Spark."""
-    given = argparse.Namespace(certificate=None, key=None)
     app = make_app(server, Access({"ann": Secret(TOKEN)}))
-    with (
-        closing(serve._bound("127.0.0.1", 0)) as listening,
-        serve._answering(serve._config(given, app), listening),
-    ):
-        yield f"http://{serve._address(listening)}"
+    with closing(bound("127.0.0.1", 0)) as listening, answering(configured(app), listening):
+        yield f"http://{address_of(listening)}"
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, url: str) -> tuple[int, str, str]:
@@ -84,6 +79,10 @@ def test_an_integration_from_the_command_line(
     assert told.splitlines()[1] == "db           host=h, user=ann, secret=***, port=5433"
     _, told, _ = said(capsys, "integration", "list", "--json", url=url)
     assert "hunter2" not in told
+    told = said(capsys, "integration", "delete", "db", url=url)[1]
+    assert told == "deleted integration 'db'; what runs with it goes on\n"
+    assert said(capsys, "integration", "list", url=url)[1] == "there are no integrations\n"
+    assert "no integration 'db'" in said(capsys, "integration", "delete", "db", url=url)[2]
 
 
 def test_who_is_not_there_or_not_known_is_told(url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,17 +90,22 @@ def test_who_is_not_there_or_not_known_is_told(url: str, capsys: pytest.CaptureF
     assert "a token is needed" in capsys.readouterr().err
     assert main(["app", "list", "--server", "http://127.0.0.1:1"]) == 1
     assert "no server answers at http://127.0.0.1:1" in capsys.readouterr().err
+    assert main(["app", "list", "--server", url.replace("http:", "https:")]) == 1
+    assert "A server without --certificate is at http://" in capsys.readouterr().err
     assert main(["app", "list", "--server", "nowhere"]) == 2
 
 
-def test_https_is_served_with_a_certificate(server: Server, tmp_path: Path) -> None:
+def test_https_is_served_with_a_certificate(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = make_certificates(tmp_path)
-    given = argparse.Namespace(certificate=made.server_certificate, key=made.server_key)
-    app = make_app(server, Access())
-    with (
-        closing(serve._bound("127.0.0.1", 0)) as listening,
-        serve._answering(serve._config(given, app), listening),
-    ):
+    config = configured(make_app(server, Access()), made.server_certificate, made.server_key)
+    with closing(bound("127.0.0.1", 0)) as listening, answering(config, listening):
+        address = f"https://{address_of(listening)}"
         pool = urllib3.PoolManager(ssl_context=ssl.create_default_context(cafile=str(made.authority)))
-        answer = pool.request("GET", f"https://{serve._address(listening)}/health", retries=False)
+        answer = pool.request("GET", f"{address}/health", retries=False)
+        assert main(["app", "list", "--server", address]) == 1
+        assert "is not one that this machine trusts" in capsys.readouterr().err
+        monkeypatch.setenv("SSL_CERT_FILE", str(made.authority))
+        assert main(["app", "list", "--server", address]) == 0
     assert (answer.status, answer.json()["status"]) == (200, "ok")

@@ -23,6 +23,7 @@ def test_a_job_that_does_not_end_keeps_the_server_from_closing_nothing(tmp_path:
     said = (tmp_path / "logs" / "server.jsonl").read_text()
     assert "'into-totals' has not stopped yet" in said
     assert "server stopped" in said
+    server.close()
     Server(tmp_path).close()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from headwater.server.applications import find_application
 from headwater.server.deployed import Deployed
@@ -74,6 +75,12 @@ def rows(server: Server, view: str) -> list[dict[str, Any]]:
     return found
 
 
+def measured(client: httpx.Client) -> dict[tuple[str, tuple[str, ...]], float]:
+    """All numbers of /metrics, by their names and the values of their labels."""
+    families = text_string_to_metric_families(client.get("/metrics").text)
+    return {(one.name, tuple(one.labels.values())): one.value for all in families for one in all.samples}
+
+
 def files(server: Server) -> dict[str, set[str]]:
     """The files of each relation's State."""
     state = server.state_of(find_application(server, "shop")) / "state"
@@ -120,9 +127,21 @@ def test_a_deployment_is_stopped_and_goes_on(
     assert rows(server, "counts") == [{"n": 3}]
     held = client.get("/resources").json()
     assert [one["application"] for one in held["pipelines"]] == ["shop"]
-    assert 'headwater_batches_total{application="shop"} 1.0' in client.get("/metrics").text
+    free, known = client.get("/resources").json()["cores"], measured(client)
+    counted = [known[f"headwater_{name}_total", ("shop",)] for name in ("batches", "rows", "errors")]
+    assert counted == [1, 3, 0]
+    assert known["headwater_rows_per_second", ("shop",)] > 0
+    assert known["headwater_deployment_status", ("shop", "RUNNING")] == 1
+    assert known["headwater_state_rows", ("shop", "orders")] == 3
+    assert known["headwater_state_bytes", ("shop", "totals")] > 0
+    stops = {labels[1] for name, labels in known if name == "headwater_step_seconds_total"}
+    assert {"read", "tables", "views", "sinks", "progress"} <= stops
+    assert known["headwater_cores", ()] == free["total"] > 0
+    assert known["headwater_memory_bytes", ()] > known["headwater_memory_used_bytes", ()] > 0
     assert client.post("/applications/shop/deployments/latest/stop").json()["status"] == "CANCELED"
-    assert client.get("/resources").json()["pipelines"] == []
+    gone = client.get("/resources").json()
+    assert (gone["pipelines"], gone["cores"]["used"]) == ([], 0)
+    assert ("headwater_state_rows", ("shop", "orders")) not in measured(client)
     store.append({"orders": [("+", {"id": 4, "customer": "c1", "total": 4})]})
     assert client.post("/applications/shop/deployments/latest/resume").status_code == 200
     assert rows(server, "counts") == [{"n": 4}]
@@ -139,6 +158,8 @@ def test_a_pipeline_that_fails_is_started_again(server: Server, client: httpx.Cl
         lambda: client.get("/applications/shop/deployments/latest").json(), lambda it: it["restarts"] > 0
     )
     assert failed["error"]["message"] and failed["error"]["hint"] is not None
+    known = measured(client)
+    assert min(known[f"headwater_{name}_total", ("shop",)] for name in ("errors", "restarts")) > 0
     in_the_way.unlink()
     assert wait_for(client, "RUNNING")["error"] is None
     caught_up(server)

@@ -102,7 +102,8 @@ class ChangelogView:
             self.say(words(report))
 
     def open(self, answers: LiveAnswers) -> None:
-        """What is true already comes first."""
+        """What is true already comes first; one that begins anew may have other columns."""
+        self._wide = []
         self._query = answers.queries[0]
         self._schema = answers.schema(self._query)
         self._key = answers.row_key(self._query)

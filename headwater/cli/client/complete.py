@@ -41,7 +41,9 @@ def complete(text: str, cursor: int, known: Known) -> list[Suggestion]:
     earlier = before[:-1] if word else before
     if (named := _relation_before_point(earlier)) is not None:
         columns = _columns_of(named, _statement_around(text, cursor), known)
-        return _fitting(((name, f"column of {named}") for name in columns), word)
+        inside = [name[len(named) + 1 :] for name in known.tables if name.startswith(f"{named}.")]
+        found = _fitting(((name, f"column of {named}") for name in columns), word)
+        return found + _fitting(((name, f"table of {named}") for name in inside), word)
     if (offered := _options_here(earlier)) is not None:
         return [] if word else _keys(offered, "", "'")
     return _words(earlier, word, _statement_around(text, cursor), known)
@@ -77,9 +79,10 @@ def _statement_around(text: str, cursor: int) -> list[Token]:
 def _words(earlier: list[Token], word: str, around: Sequence[Token], known: Known) -> list[Suggestion]:
     """Names, functions and keywords."""
     last = earlier[-1].upper if earlier else ""
-    if last in RELATION_AFTER or (earlier and earlier[-1].raw == "," and _is_from_list(earlier)):
-        return _fitting(_relations(known), word)
     started = [token.upper for token in earlier]
+    is_listed = bool(earlier) and earlier[-1].raw == "," and _is_from_list(earlier)
+    if last in RELATION_AFTER or started == ["SUBSCRIBE", "TO"] or is_listed:
+        return _fitting(_relations(known), word)
     found = _fitting(_next_words(started, word), word)
     if found or not earlier or started[0] in ("SHOW", "STOP", "USE", "DROP", "RESET"):
         return found

@@ -39,6 +39,7 @@ class RemoteQuery:
 
     name: str
     mode: str
+    once: bool
     server: ServerClient
     path: str
     ended: threading.Event = field(default_factory=threading.Event)
@@ -124,7 +125,7 @@ class RemoteSession:
             case _:
                 path = self._path + path_of("queries", said["query"], "events")
                 more = "?every_change=true" if self._every_change else ""
-                return RemoteQuery(said["query"], said["mode"], self._server, path + more)
+                return RemoteQuery(said["query"], said["mode"], once, self._server, path + more)
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs, as they were a moment ago."""

@@ -16,7 +16,16 @@ from headwater.cli.lines import CSV, JSON, PLAIN, LineView
 from headwater.cli.progress import Lines
 from headwater.cli.render import write_rows
 from headwater.cli.stop import Stop, Stopped
-from headwater.runtime.conversation import Listed, LiveAnswers, Outcome, Query, Said, Session, Started
+from headwater.runtime.conversation import (
+    SUBSCRIBED,
+    Listed,
+    LiveAnswers,
+    Outcome,
+    Query,
+    Said,
+    Session,
+    Started,
+)
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.schema import WEIGHT, Schema
 from headwater.sources.base import Report
@@ -47,12 +56,12 @@ def _told(outcome: Outcome, *, form: str | None, once: bool) -> bool:
         case Listed(jobs):
             show_jobs(Console(highlight=False), jobs)
         case query:
-            _follow(query, _view(form, once=once))
+            _follow(query, _view(form, adds_up=once and query.mode != SUBSCRIBED))
     return False
 
 
-def _view(form: str | None, *, once: bool) -> Shown:
-    if once:
+def _view(form: str | None, *, adds_up: bool) -> Shown:
+    if adds_up:
         return LastRows(sys.stdout, form or "table")
     return LineView(sys.stdout, sys.stderr, FORMS.get(form or "", PLAIN))
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from headwater.cli.client.changelog import CHANGELOG, TABLEAU, ChangelogView
 from headwater.cli.live import LiveView
 from headwater.errors import HeadwaterError
+from headwater.runtime import conversation
 from headwater.runtime.conversation import LiveAnswers, Onlooker, Query
 from headwater.runtime.facts import BatchDone
 from headwater.sources.base import Report
@@ -101,7 +102,7 @@ class Gate:
 def view_for(mode: str, console: Console, title: str) -> Shown:
     """The view that the session's setting asks for."""
     match mode:
-        case "changelog":
+        case "changelog" | conversation.SUBSCRIBED:
             return ChangelogView(console, CHANGELOG)
         case "tableau":
             return ChangelogView(console, TABLEAU)

@@ -17,6 +17,7 @@ STATEMENTS = (
     "EXPLAIN",
     "EXPLAIN ANALYZE",
     "VERIFY",
+    "SUBSCRIBE TO",
     "SHOW TABLES",
     "SHOW VIEWS",
     "SHOW JOBS",

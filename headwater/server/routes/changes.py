@@ -12,12 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from headwater.runtime.reading import Limits
 from headwater.server.asked_rows import all_of
 from headwater.server.follow import Follower
-from headwater.server.reader import Held, Relation
-from headwater.server.refusals import Conflict
+from headwater.server.followed import followed
 from headwater.server.routes.views import READ_SECONDS
 from headwater.server.server import Server
 from headwater.server.shared_events import SharedEvents
-from headwater.server.view_names import find_relation
 
 MOST_ROWS = 100_000_000
 """A view with more rows than this cannot be begun with."""
@@ -63,8 +61,9 @@ def begin(server: Server, name: str, after: str | None, *, shared: SharedEvents)
     """Someone who follows a view from now on, or from a cut on."""
     with ExitStack() as closing:
         held = closing.enter_context(server.reader.held())
-        relation = find_relation(held, name)
-        follower = _follower(server, held, relation, shared=shared)
+        found = followed(server, held, name)
+        relation = found.relation
+        follower = Follower(relation.name, found.feed, found.deployed, relation.batch_id, found.mark, shared)
         if after is not None:
             follower.at = follower.feed.after(after)
         elif relation.is_ready:
@@ -72,19 +71,3 @@ def begin(server: Server, name: str, after: str | None, *, shared: SharedEvents)
             limits = Limits(rows=MOST_ROWS, bytes=1 << 62, seconds=READ_SECONDS)
             follower.rows = follower.closing.enter_context(held.asked(query, limits))
     return follower
-
-
-def _follower(server: Server, held: Held, relation: Relation, *, shared: SharedEvents) -> Follower:
-    pipeline, snapshot = held.pipelines[relation.pipeline], held.snapshots[relation.pipeline]
-    if relation.kind != "view":
-        raise Conflict(
-            f'"{relation.name}" is a table: its changes are those of its source',
-            hint=f"Follow a view: CREATE VIEW v AS SELECT * FROM {relation.name}.",
-        )
-    if (stopped := snapshot.stopped.get(relation.name)) is not None:
-        raise stopped
-    deployed = [one for one in server.all_deployed() if one.last_pipeline is pipeline]
-    if not deployed or pipeline.feed is None:
-        raise Conflict(f"'{relation.pipeline}' is being started again", hint="Ask again in a moment.")
-    mark = pipeline.feed.mark(snapshot.batch_id, snapshot.cut)
-    return Follower(relation.name, pipeline.feed, deployed[0], snapshot.batch_id, mark, shared)

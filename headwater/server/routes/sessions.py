@@ -8,9 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from headwater.runtime.conversation import Listed, Said, Started
+from headwater.runtime.conversation import Listed, Outcome, Said, Started
 from headwater.runtime.facts import Silent
-from headwater.runtime.live_query import LocalQuery
 from headwater.server.server import Server
 from headwater.server.sessions import OpenSession, Sessions, Telling
 
@@ -88,7 +87,7 @@ def _add_events(made: APIRouter, sessions: Sessions) -> None:
         return StreamingResponse(telling.events(), media_type="text/event-stream", headers=headers)
 
 
-def answer(session: OpenSession, outcome: object) -> dict[str, Any]:
+def answer(session: OpenSession, outcome: Outcome) -> dict[str, Any]:
     """What came of a statement."""
     match outcome:
         case Said(text, is_note, is_bad):
@@ -97,7 +96,6 @@ def answer(session: OpenSession, outcome: object) -> dict[str, Any]:
             return {"outcome": "started", "job": job.to_json()}
         case Listed(jobs):
             return {"outcome": "jobs", "jobs": [job.to_json() for job in jobs]}
-        case _:
-            assert isinstance(outcome, LocalQuery)
-            session.put(outcome)
-            return {"outcome": "query", "query": outcome.name, "mode": outcome.mode}
+        case query:
+            session.put(query)
+            return {"outcome": "query", "query": query.name, "mode": query.mode}
