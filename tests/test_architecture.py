@@ -46,7 +46,8 @@ ARROWS = {
     "cli": "runtime server demo services changes log sources.base sources.registry sinks.registry connect kafka formats"
     " sql.interpolate sql.lexer sql.pieces sql.secrets",
     "console": "",
-    "server": "console runtime changes log formats sources.base services sql.script sql.statements sql.secrets sql.fill",
+    "server": "console runtime changes log formats sources.base sources.dead_letters services connect kafka sql.script"
+    " sql.statements sql.secrets sql.fill",
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
     "api": "runtime changes sql spark_source.source",

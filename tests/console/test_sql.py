@@ -5,6 +5,8 @@ Oracle: the rows that were handed to the sources, and the place of the mistake i
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
@@ -44,6 +46,19 @@ def test_two_questions_are_answered_side_by_side_and_again(page: Page, stand: St
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator(".behind .wrong").first).to_be_visible()
+    # What was begun is completed: keywords, relations, and behind a dot the columns of one.
+    editor = page.get_by_role("textbox", name="SQL")
+    editor.fill("")
+    editor.press_sequentially("SELE")
+    expect(page.get_by_role("option").first).to_contain_text("SELECT")
+    editor.press("Tab")
+    editor.press_sequentially(" named.an")
+    expect(page.get_by_role("option")).to_have_text([re.compile("^animal")])
+    editor.press("Enter")
+    editor.press_sequentially(" FROM zoo.nam")
+    editor.press("Enter")
+    expect(editor).to_have_value("SELECT named.animal FROM zoo.named")
+    expect(page.get_by_role("listbox")).to_be_hidden()
 
 
 def is_ready(stand: Stand) -> bool:

@@ -5,7 +5,6 @@ Oracle: the words, written out; certificates made for this test.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import ssl
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from headwater.cli import serve
+from headwater.cli.answering import address_of, answering, bound, config_of
 from headwater.cli.main import main
 from headwater.options import Secret
 from headwater.server.access import Access
@@ -31,13 +30,9 @@ SCRIPT = "CREATE TABLE t (a INT) WITH ('connector' = 'values'); CREATE VIEW v AS
 @pytest.fixture
 def url(server: Server) -> Iterator[str]:
     """A server that answers over a real socket, and has not started Spark."""
-    given = argparse.Namespace(certificate=None, key=None)
     app = make_app(server, Access({"ann": Secret(TOKEN)}))
-    with (
-        closing(serve._bound("127.0.0.1", 0)) as listening,
-        serve._answering(serve._config(given, app), listening),
-    ):
-        yield f"http://{serve._address(listening)}"
+    with closing(bound("127.0.0.1", 0)) as listening, answering(config_of(app), listening):
+        yield f"http://{address_of(listening)}"
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, url: str) -> tuple[int, str, str]:
@@ -96,12 +91,8 @@ def test_who_is_not_there_or_not_known_is_told(url: str, capsys: pytest.CaptureF
 
 def test_https_is_served_with_a_certificate(server: Server, tmp_path: Path) -> None:
     made = make_certificates(tmp_path)
-    given = argparse.Namespace(certificate=made.server_certificate, key=made.server_key)
-    app = make_app(server, Access())
-    with (
-        closing(serve._bound("127.0.0.1", 0)) as listening,
-        serve._answering(serve._config(given, app), listening),
-    ):
+    config = config_of(make_app(server, Access()), made.server_certificate, made.server_key)
+    with closing(bound("127.0.0.1", 0)) as listening, answering(config, listening):
         pool = urllib3.PoolManager(ssl_context=ssl.create_default_context(cafile=str(made.authority)))
-        answer = pool.request("GET", f"https://{serve._address(listening)}/health", retries=False)
+        answer = pool.request("GET", f"https://{address_of(listening)}/health", retries=False)
     assert (answer.status, answer.json()["status"]) == (200, "ok")

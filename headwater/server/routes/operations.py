@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater import __version__
-from headwater.errors import ServiceError
+from headwater.errors import ServiceError, UsageError
 from headwater.runtime.resources import held_by, resources
+from headwater.server.access import LOCAL
 from headwater.server.answers import moment
 from headwater.server.metrics import metrics_text
 from headwater.server.records import Deed
@@ -46,6 +48,18 @@ def router(server: Server) -> APIRouter:
     def used() -> dict[str, Any]:
         """Cores and memory: how much there is, how much is free, and which pipeline holds it."""
         return _resources(server)
+
+    @made.get("/spark", response_class=RedirectResponse, status_code=307)
+    def spark(request: Request) -> RedirectResponse:
+        """To Spark's own pages, which only this machine can open."""
+        address = server.host.own_pages()
+        if request.url.hostname not in LOCAL:
+            raise UsageError(
+                "Spark's own pages can be opened on the server's machine only",
+                detail=f"There they are at {address}.",
+                hint="From elsewhere: ssh -L, and the same address.",
+            )
+        return RedirectResponse(address)
 
     @made.get("/audit")
     def audit(limit: int = Query(default=100, ge=1, le=10_000)) -> dict[str, Any]:

@@ -76,6 +76,7 @@ function head(name, seen, now, at, acts) {
       { class: "actions" },
       now ? button(running ? "Stop" : "Resume", () => acts.turn(running ? "stop" : "resume")) : null,
       deployed.size > 1 ? button("Roll back", acts.back) : null,
+      running ? h("a", { class: "button", href: "/spark", target: "_blank", rel: "noopener", "data-outside": true }, "Spark’s own pages") : null,
       h("a", { class: "button main", href: "/console" + path("applications", name, "edit") }, "Edit SQL"),
     ),
   );
