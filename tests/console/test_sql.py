@@ -14,6 +14,8 @@ from playwright.sync_api import Page, expect
 from headwater.sources.values import STORES
 from tests.console.stand import Stand, until
 
+EVIL = "<img src=x onerror=alert(5)>"
+
 SCRIPT = """
 CREATE TABLE claims (id INT, animal STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
 CREATE VIEW named AS SELECT id, animal FROM claims;
@@ -46,6 +48,10 @@ def test_two_questions_are_answered_side_by_side_and_again(page: Page, stand: St
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator(".behind .wrong").first).to_be_visible()
+    # A name in an error is shown, and does not run.
+    page.get_by_role("textbox", name="SQL").fill(f"SELECT `{EVIL}` FROM zoo.named")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_contain_text(EVIL)
     # What was begun is completed: keywords, relations, and behind a dot the columns of one.
     editor = page.get_by_role("textbox", name="SQL")
     editor.fill("")

@@ -12,7 +12,7 @@ export async function show(place, { life, go }) {
   const at = { sources: null, clusters: [], connect: null };
   const draw = () => at.sources && !life.signal.aborted && patch(place, page(at, shown, go));
   const shown = connectors(life, draw);
-  const beside = life.every(4000, async () => {
+  const beside = life.every(10_000, async () => {
     const { clusters } = await get("/kafka", life.signal);
     at.clusters = await Promise.all(clusters.map(async (one) => ({ ...one, ...(await get(path("kafka", one.name, "topics"), life.signal).catch(kept)) })));
     draw();

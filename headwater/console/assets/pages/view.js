@@ -90,7 +90,7 @@ function head(relation, followed, rows) {
   const age = followed.at ? ago(new Date(followed.at).toISOString()) : "waiting for its rows";
   return h(
     "header",
-    { class: "head" },
+    { class: "head stays" },
     h(
       "div",
       { class: "titles" },
