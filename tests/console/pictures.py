@@ -21,6 +21,8 @@ from tests.console.stand import Stand, looking, standing, until
 from tests.console.test_postgres import run
 from tests.stage.shared import SharedConnect
 
+pytestmark = [pytest.mark.jvm, pytest.mark.services, pytest.mark.timeout(3600)]
+
 IMAGES = Path(__file__).parent.parent.parent / "docs" / "images"
 
 WAYS = {
