@@ -18,7 +18,7 @@ export async function show(place, { life, params: [name] }) {
 function page(name, batches) {
   const repeats = batches.filter((one) => one.is_repeat).length;
   const took = batches.map(total).sort((one, other) => one - other);
-  const said = batches.length ? [`the last ${plural(batches.length, "batch", "batches")}`, `half of the steps took ${seconds(took[Math.floor(took.length / 2)])} or less`, `the longest ${seconds(took.at(-1))}`, repeats ? `${plural(repeats, "was", "were")} repeated` : "none was repeated"].join(" · ") : "none yet";
+  const said = batches.length ? [`The last ${plural(batches.length, "batch", "batches")}`, `half of the steps took ${seconds(took[Math.floor(took.length / 2)])} or less`, `the longest ${seconds(took.at(-1))}`, repeats ? `${plural(repeats, "was", "were")} repeated` : "none was repeated"].join(" · ") : "There is none yet.";
   return h(
     "div",
     { class: "page" },

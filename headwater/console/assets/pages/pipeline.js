@@ -58,12 +58,8 @@ function page(name, { shown, batches }, at, acts) {
     Object.values(shown.stopped).map((message) => h("div", { class: "failure" }, sentence(message))),
     busy(shown.doing),
     verified(at.verified),
-    h(
-      "div",
-      { class: open ? "beside two" : "beside" },
-      h("div", { class: "column" }, h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)), steps(name, batches), reports(shown.reports)),
-      open ? node(name, at.detail, () => acts.choose(at.chosen)) : null,
-    ),
+    h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)),
+    h("div", { class: open ? "beside two turned" : "beside" }, open ? node(name, at.detail, () => acts.choose(at.chosen)) : null, h("div", { class: "column" }, steps(name, batches), reports(shown.reports, batches))),
   );
 }
 
@@ -119,12 +115,14 @@ function steps(name, batches) {
 const ONCE = ["spark", "fetch"];
 
 /** What sources and sinks said: first rows that are read, what is waited for, what was noted. */
-function reports(said) {
-  const shown = said.filter((one) => !ONCE.includes(one.stage));
+function reports(said, batches) {
+  // What is computed anew is told when it begins, and is there with the next batch.
+  const isDone = (one) => one.stage === "recompute" && batches.length && batches[0].done_at > one.at;
+  const shown = said.filter((one) => !ONCE.includes(one.stage) && !isDone(one));
   if (!shown.length) return null;
   const rows = shown.map((one) => {
     const speed = [one.per_second ? `${rate(one.per_second)}/s` : null, one.seconds_left ? `${seconds(one.seconds_left)} left` : null].filter(Boolean).join(", ");
-    const part = one.total ? h("div", { class: "meter" }, h("i", { style: { width: `${Math.min(100, (100 * one.done) / one.total)}%` } })) : null;
+    const part = one.total && one.done < one.total ? h("div", { class: "meter" }, h("i", { style: { width: `${Math.min(100, (100 * one.done) / one.total)}%` } })) : null;
     const counted = one.total !== null || one.done ? `${number(one.done)}${one.total === null ? "" : ` of ${number(Math.max(one.total, one.done))}`}` : "";
     return h("tr", { "data-key": `${one.stage} ${one.subject}` }, h("td", {}, h("span", { class: "tag" }, one.stage)), h("td", { class: "wide" }, h("div", { class: "said" }, one.subject), part), h("td", { class: "number" }, counted, speed ? h("div", { class: "faint small" }, speed) : null), h("td", { class: "number soft", title: one.at }, ago(one.at)));
   });
