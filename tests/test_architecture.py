@@ -255,11 +255,7 @@ def broken(name: str, text: str) -> Source:
     ("rule", "source", "said"),
     [
         (arrow_breaches, broken("sql.bind", "from headwater.spark import session"), "spark.session"),
-        (
-            arrow_breaches,
-            broken("sql.bind", "import headwater.runtime.pipeline"),
-            "headwater.runtime.pipeline",
-        ),
+        (arrow_breaches, broken("sql.bind", "import headwater.runtime.pipeline"), "runtime.pipeline"),
         (arrow_breaches, broken("sources.kafka", "from headwater.plan.nodes import Scan"), "headwater.plan"),
         (arrow_breaches, broken("errors", "from headwater.log.positions import Cut"), "headwater.log"),
         (arrow_breaches, broken("plan.walk", "from . import nodes"), "relative"),

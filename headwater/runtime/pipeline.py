@@ -71,6 +71,8 @@ class Pipeline:
     """The changes of the views in recent batches, if somebody may want to follow them from outside."""
     stops: Stops = field(init=False)
     """What is lost of tables, and what stopped for it."""
+    letters: Letters = field(init=False)
+    """What was put aside, and how it goes."""
     _plans: PlanCache = field(default_factory=PlanCache)
     _clock: Clock = field(default_factory=Clock)
 
@@ -78,6 +80,7 @@ class Pipeline:
         self.stops = stops_of(self.program, self.progress, self.progress.relations)
         self.stops.tell(self.listener)
         self._chronicle = Chronicle(self.engine, self.program, self.progress)
+        self.letters = self._chronicle.letters
         self._intake = Intake(self.progress, self.stops, self._chronicle, Decoder(self.engine))
         self._snapshots = Snapshots(self._snapshot())
         if self.program.subscriptions:
@@ -126,11 +129,6 @@ class Pipeline:
     def doing(self) -> Doing | None:
         """What the step at hand is busy with, for someone in another thread; None between two steps."""
         return self._clock.doing
-
-    @property
-    def letters(self) -> Letters:
-        """What was put aside, and how it goes."""
-        return self._chronicle.letters
 
     def asked(self) -> list[Answer]:
         """The answers to VERIFY and EXPLAIN ANALYZE, at the present cut."""

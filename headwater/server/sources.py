@@ -52,9 +52,7 @@ def _columns(server: Server, version: Version) -> dict[str, list[str]]:
         # An integration that it needs is gone; what is told of tables is that of other versions.
         return {}
     return {
-        one.name.lower(): [
-            f"{column.name} {column.type}" for column in one.columns if hasattr(column, "type")
-        ]
+        one.name.lower(): [f"{column.name} {column.type}" for column in one.columns or ()]
         for one in script
         if isinstance(one, CreateTable)
     }

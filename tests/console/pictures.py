@@ -138,32 +138,36 @@ def read_topic(page: Page) -> None:
     expect(page.locator(".messages li").nth(9)).to_be_visible()
 
 
+def sees(text: str) -> Callable[[Page], None]:
+    return lambda page: expect(page.get_by_text(text).first).to_be_visible()
+
+
+def ask(page: Page) -> None:
+    page.get_by_role("textbox", name="SQL").fill(QUESTIONS)
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("region", name="Answer 2").locator("td").first).to_be_visible()
+
+
+def mistake(page: Page) -> None:
+    box = page.get_by_role("textbox", name="SQL")
+    page.get_by_label("Name").fill(fresh("pizza"))
+    box.fill(box.input_value().replace("GROUP BY", "GRUP BY"))
+    page.get_by_role("button", name="Deploy").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def board(page: Page) -> None:
+    for drawn in (".pie circle", ".bar", ".single", ".filled td"):
+        waits_for(drawn)(page)
+
+
+def letter(page: Page) -> None:
+    page.get_by_role("button", name="bids").first.click()
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible()
+
+
 def scenes() -> list[Scene]:
     """Every page of the console."""
-
-    def sees(text: str) -> Callable[[Page], None]:
-        return lambda page: expect(page.get_by_text(text).first).to_be_visible()
-
-    def ask(page: Page) -> None:
-        page.get_by_role("textbox", name="SQL").fill(QUESTIONS)
-        page.get_by_role("button", name="Run").click()
-        expect(page.get_by_role("region", name="Answer 2").locator("td").first).to_be_visible()
-
-    def mistake(page: Page) -> None:
-        box = page.get_by_role("textbox", name="SQL")
-        page.get_by_label("Name").fill(fresh("pizza"))
-        box.fill(box.input_value().replace("GROUP BY", "GRUP BY"))
-        page.get_by_role("button", name="Deploy").click()
-        expect(page.get_by_role("alert")).to_be_visible()
-
-    def board(page: Page) -> None:
-        for drawn in (".pie circle", ".bar", ".single", ".filled td"):
-            waits_for(drawn)(page)
-
-    def letter(page: Page) -> None:
-        page.get_by_role("button", name="bids").first.click()
-        expect(page.get_by_role("textbox", name="Message")).to_be_visible()
-
     return [
         Scene("pipeline", "/console/pipelines/claims", waits_for("svg.graph .node")),
         Scene("node", "/console/pipelines/claims?node=costs", waits_for(".facts")),

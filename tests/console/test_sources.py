@@ -129,8 +129,7 @@ def test_a_letter_is_looked_at_mended_and_sent_once_more_or_dropped(page: Page, 
     expect(page.locator("table.live tbody tr")).to_contain_text("60")
 
 
-def test_a_connector_is_registered_pauses_fails_and_goes(page: Page, world: World) -> None:
-    name = fresh("claims")
+def connector_config(world: World, name: str) -> dict[str, str]:
     place = {"database.hostname": "127.0.0.1", "database.port": str(world.postgres.port)}
     place |= {"database.user": "postgres", "database.password": "postgres", "database.dbname": "postgres"}
     place |= {
@@ -139,11 +138,16 @@ def test_a_connector_is_registered_pauses_fails_and_goes(page: Page, world: Worl
         "slot.name": name.replace("-", "_"),
     }
     config = {"connector.class": "io.debezium.connector.postgresql.PostgresConnector"} | place
-    config |= {
+    return config | {
         "plugin.name": "pgoutput",
         "errors.max.retries": "0",
         "publication.name": name.replace("-", "_"),
     }
+
+
+def test_a_connector_is_registered_pauses_fails_and_goes(page: Page, world: World) -> None:
+    name = fresh("claims")
+    config = connector_config(world, name)
     page.goto("/console/sources")
     panel = page.get_by_role("region", name="Connectors")
     panel.get_by_role("button", name="Register").click()

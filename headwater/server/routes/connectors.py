@@ -50,6 +50,13 @@ def router(server: Server) -> APIRouter:
         server.did(request.state.who, "connector registered", detail=connector.name)
         return {"name": connector.name, "was_there": before is not None, "notes": list(connector.notes)}
 
+    _add_deeds(made, server)
+    return made
+
+
+def _add_deeds(made: APIRouter, server: Server) -> None:
+    """What is done with connectors that are there."""
+
     @made.post("/{name}/{deed}")
     def turn(
         request: Request,
@@ -74,8 +81,6 @@ def router(server: Server) -> APIRouter:
         with _asked(server) as client:
             client.delete(name)
         server.did(request.state.who, "connector removed", detail=name)
-
-    return made
 
 
 def answer(client: ConnectClient, status: Status) -> dict[str, Any]:

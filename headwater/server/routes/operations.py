@@ -49,6 +49,17 @@ def router(server: Server) -> APIRouter:
         """Cores and memory: how much there is, how much is free, and which pipeline holds it."""
         return _resources(server)
 
+    @made.get("/audit")
+    def audit(limit: int = Query(default=100, ge=1, le=10_000)) -> dict[str, Any]:
+        """Who did what, the latest last."""
+        deeds = server.store.last(Deed, limit)
+        return {"audit": [asdict(deed) | {"at": moment(deed.at)} for deed in deeds]}
+
+    _add_spark(made, server)
+    return made
+
+
+def _add_spark(made: APIRouter, server: Server) -> None:
     @made.get("/spark", response_class=RedirectResponse, status_code=307)
     def spark(request: Request) -> RedirectResponse:
         """To Spark's own pages, which only this machine can open."""
@@ -60,14 +71,6 @@ def router(server: Server) -> APIRouter:
                 hint="From elsewhere: ssh -L, and the same address.",
             )
         return RedirectResponse(address)
-
-    @made.get("/audit")
-    def audit(limit: int = Query(default=100, ge=1, le=10_000)) -> dict[str, Any]:
-        """Who did what, the latest last."""
-        deeds = server.store.last(Deed, limit)
-        return {"audit": [asdict(deed) | {"at": moment(deed.at)} for deed in deeds]}
-
-    return made
 
 
 def _resources(server: Server) -> dict[str, Any]:
