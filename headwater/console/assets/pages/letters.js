@@ -53,7 +53,7 @@ function page(name, at, acts) {
     h(
       "header",
       { class: "head" },
-      h("div", { class: "titles" }, h("div", { class: "crumbs" }, h("a", { href: "/console" + path("pipelines", name) }, name), "/"), h("h1", {}, "Dead letters"), h("p", { class: "soft" }, isKept ? `${plural(count, "message or row", "messages and rows")} could not be read and ${count === 1 ? "was" : "were"} put aside.` : "Nothing is put aside here.")),
+      h("div", { class: "titles" }, h("div", { class: "crumbs" }, h("a", { href: "/console" + path("pipelines", name) }, name), "/"), h("h1", {}, "Dead letters"), h("p", { class: "soft" }, isKept ? `${plural(count, "message or row", "messages or rows")} could not be read and ${count === 1 ? "was" : "were"} put aside.` : "Nothing is put aside here.")),
       letters.length ? h("div", { class: "actions" }, h("button", { class: "button danger", type: "button", disabled: at.busy || !chosen.length, onclick: () => acts.drop(chosen) }, chosen.length ? `Drop ${number(chosen.length)}` : "Drop")) : null,
     ),
     at.problem ? failure(at.problem) : null,
@@ -87,7 +87,7 @@ function letter(one, at, acts) {
 }
 
 function opened(one, at, acts) {
-  const field = h("textarea", { class: "mono", rows: 8, spellcheck: "false", "data-own": "", value: one.value ?? "", "aria-label": "Message", readonly: !one.can_replay });
+  const field = h("textarea", { class: "mono", rows: Math.min(16, (one.value ?? "").split("\n").length + 2), spellcheck: "false", "data-own": "", value: one.value ?? "", "aria-label": "Message", readonly: !one.can_replay });
   const submit = (event) => {
     event.preventDefault();
     const said = event.target.querySelector("textarea").value;
