@@ -19,7 +19,7 @@ BENCH ?= run
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-engine bench-capture bench-latency bench-console build packages test-spill
+.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-engine bench-capture bench-latency bench-console build packages pictures test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -87,3 +87,6 @@ bench-capture: install ## first rows and changes of a Postgres: ours beside COPY
 
 bench-console: install ## how much 50 people who look on slow down the steps; ARGS="--viewers 200"
 	$(BIN)/python -m bench.console $(ARGS)
+
+pictures: packages ## take the pictures of the console in docs/images anew; look at each of them
+	$(BIN)/python -m pytest tests/console/pictures.py $(ARGS)

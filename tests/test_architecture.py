@@ -46,7 +46,8 @@ ARROWS = {
     "cli": "runtime server demo services changes log sources.base sources.registry sinks.registry connect kafka formats"
     " sql.interpolate sql.lexer sql.pieces sql.secrets",
     "console": "",
-    "server": "console runtime changes log formats sources.base services sql.script sql.statements sql.secrets sql.fill",
+    "server": "console runtime changes log formats sources.base sources.dead_letters services connect kafka sql.script"
+    " sql.statements sql.secrets sql.fill",
     "notebook": "runtime services changes log sources.base cli.answer cli.cells cli.complain cli.progress cli.view",
     "__main__": "cli",
     "api": "runtime changes sql spark_source.source",
@@ -254,11 +255,7 @@ def broken(name: str, text: str) -> Source:
     ("rule", "source", "said"),
     [
         (arrow_breaches, broken("sql.bind", "from headwater.spark import session"), "spark.session"),
-        (
-            arrow_breaches,
-            broken("sql.bind", "import headwater.runtime.pipeline"),
-            "headwater.runtime.pipeline",
-        ),
+        (arrow_breaches, broken("sql.bind", "import headwater.runtime.pipeline"), "runtime.pipeline"),
         (arrow_breaches, broken("sources.kafka", "from headwater.plan.nodes import Scan"), "headwater.plan"),
         (arrow_breaches, broken("errors", "from headwater.log.positions import Cut"), "headwater.log"),
         (arrow_breaches, broken("plan.walk", "from . import nodes"), "relative"),

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
+from headwater.cli.parser_kafka import URL as CONNECT_URL
+
 PORT = 8090
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -26,6 +28,8 @@ def add_serve(commands: Commands) -> None:
     serve.add_argument("--read-token-file", type=Path, metavar="FILE", help=text)
     serve.add_argument("--certificate", type=Path, metavar="FILE", help="serve HTTPS with this certificate")
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
+    text = f"the Kafka Connect whose connectors the console shows (default: {CONNECT_URL})"
+    serve.add_argument("--connect", default=CONNECT_URL, metavar="URL", help=text)
     text = "let clients of Postgres, psql for example, read views at this port (0: any free one)"
     serve.add_argument("--pg-port", type=int, metavar="PORT", help=text)
 

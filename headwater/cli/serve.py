@@ -25,7 +25,7 @@ def serve_command(given: argparse.Namespace) -> int:
     access = Access(read_tokens(given.token_file), read_tokens(given.read_token_file))
     _check(given, access)
     with Stop() as stop, closing(bound(given.host, given.port)) as listening:
-        server = Server(given.state)
+        server = Server(given.state, connect_url=given.connect)
         try:
             server.start()
             config = configured(make_app(server, access), given.certificate, given.key)

@@ -24,12 +24,17 @@ CROWDED = data.CLAIMS * 6 // 5
 """Above so many claims more go than come, so that a demo left alone does not grow for ever."""
 
 
-def claims_sql(uri: str) -> str:
-    """The demo's pipeline, with the host and port of the database at `uri`."""
-    text = resources.files("headwater.demo").joinpath("claims.sql").read_text(encoding="utf-8")
+def claims_sql(uri: str, *more: str) -> str:
+    """The demo's pipeline, and `more` files of it, with the host and port of the database at `uri`."""
+    text = "\n".join(_packaged(name) for name in ("claims.sql", *more))
     place = urlsplit(uri)
     text = text.replace("'hostname' = 'postgres'", f"'hostname' = '{place.hostname or 'localhost'}'")
     return text.replace("'port' = '5432'", f"'port' = '{place.port or 5432}'")
+
+
+def claims_dashboard() -> str:
+    """The demo's dashboard, as its file has it."""
+    return _packaged("claims_dashboard.json")
 
 
 def make_tables(uri: str) -> bool:
@@ -125,3 +130,7 @@ def connected(uri: str) -> Iterator[Any]:
 
 def _said(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def _packaged(name: str) -> str:
+    return resources.files("headwater.demo").joinpath(name).read_text(encoding="utf-8")

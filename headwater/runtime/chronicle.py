@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from headwater.changes.change_set import ChangeSet
 from headwater.log.events import Events
 from headwater.runtime.history import has_limits, histories
+from headwater.runtime.letters import Letters
 from headwater.runtime.program import Program, TableNode
 from headwater.runtime.progress import Progress
 from headwater.runtime.retention import Kept, expired, grown, is_due, kept_from_text, kept_to_text
@@ -28,6 +29,7 @@ class Chronicle:
     def __post_init__(self) -> None:
         self._kept = histories(self.program.tables.values())
         self._limited = [n for nodes in self._kept.values() for n in nodes if has_limits(n)]
+        self.letters = Letters(self.engine, self.progress)
 
     def of_events(self, name: str, events: Events, step: Step, *, notation: str) -> None:
         """What the events of a table did, row by row."""
@@ -57,15 +59,17 @@ class Chronicle:
             self._take(node, told, step)
 
     def is_due(self) -> bool:
-        """True if something of a history has to go: it does so in a batch of its own.
+        """True if something of a history, or a letter, has to go: it does so in a batch of its own.
 
         A change that comes and an equal one that goes would cancel, and a sink to which rows are only appended would
         miss the first.
         """
-        return any(is_due(self._held(node), node.table.options) for node in self._limited)
+        is_old = any(is_due(self._held(node), node.table.options) for node in self._limited)
+        return is_old or self.letters.is_due()
 
     def let_go(self, step: Step) -> None:
-        """Take what is not kept out of the histories that hold too much."""
+        """Take what is not kept out of the histories that hold too much, and letters that somebody dropped."""
+        self.letters.let_go(step)
         for node in self._limited:
             held, limits = self._held(node), node.table.options
             if is_due(held, limits):

@@ -26,6 +26,8 @@ class BatchDone:
     done_at: float = 0.0
     moved: Mapping[str, int] = field(default_factory=dict)
     """How many rows came or went, by table and stored relation."""
+    is_repeat: bool = False
+    """True if it was begun before, and broke off after its end was written down."""
 
     @property
     def lag(self) -> float | None:

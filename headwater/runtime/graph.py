@@ -10,6 +10,7 @@ from typing import Any
 from headwater.errors import HeadwaterError
 from headwater.incremental.change_plan import sums_relation
 from headwater.runtime.answers import explain
+from headwater.runtime.clock import Doing
 from headwater.runtime.costs import Cost
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.pipeline import Pipeline
@@ -82,7 +83,17 @@ def doing_now(pipeline: Pipeline) -> dict[str, Any] | None:
     if doing is None or doing.stop == "read":
         return None
     seconds = max(0.0, time.time() - doing.since)
-    return {"stop": doing.stop, "what": doing.what, "seconds": round(seconds, 1)}
+    late = _late(pipeline, doing)
+    return {"stop": doing.stop, "what": doing.what, "late": late, "seconds": round(seconds, 1)}
+
+
+def _late(pipeline: Pipeline, doing: Doing) -> list[str]:
+    """The views whose rows wait for what the step is busy with."""
+    results = pipeline.program.results
+    if doing.stop == "sinks":
+        written = [one.relation for one in pipeline.program.sinks if one.sink == doing.what]
+        return list(dict.fromkeys(name for one in written for name in results[one].reads))
+    return [name for name, one in results.items() if doing.stop == "views" and doing.what in one.nodes]
 
 
 def _kept(pipeline: Pipeline, name: str) -> str:

@@ -20,6 +20,7 @@ from headwater.runtime.keeping import Comparison, compared
 from headwater.runtime.open import borrowed_engine, open_engine, open_script, spark_jars, with_name
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.remembered import remembered
+from headwater.spark.own_pages import own_pages
 from headwater.spark.session import refuse_late_jars
 from headwater.sql.script import parse_script
 
@@ -59,6 +60,11 @@ class Host:
                 engine = open_engine("server", self._folder / "work", listener, jars=list(jars))
                 self._spark = engine.spark
             return self._spark
+
+    def own_pages(self) -> str:
+        """Where Spark shows its own pages."""
+        address: str = own_pages(self.start(Silent()))
+        return address
 
     def open(self, text: str, name: str, *, file: str, state: Path, listener: Listener) -> Pipeline:
         """The pipeline of a script, in a session of its own."""

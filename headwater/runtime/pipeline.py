@@ -29,6 +29,7 @@ from headwater.runtime.failures import told
 from headwater.runtime.feed import FOLDER, Feed, changes_of_views
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.intake import Intake
+from headwater.runtime.letters import Letters
 from headwater.runtime.outgoing import outgoing
 from headwater.runtime.program import Program, Question, fingerprints
 from headwater.runtime.progress import Progress, Saved
@@ -70,6 +71,8 @@ class Pipeline:
     """The changes of the views in recent batches, if somebody may want to follow them from outside."""
     stops: Stops = field(init=False)
     """What is lost of tables, and what stopped for it."""
+    letters: Letters = field(init=False)
+    """What was put aside, and how it goes."""
     _plans: PlanCache = field(default_factory=PlanCache)
     _clock: Clock = field(default_factory=Clock)
 
@@ -77,6 +80,7 @@ class Pipeline:
         self.stops = stops_of(self.program, self.progress, self.progress.relations)
         self.stops.tell(self.listener)
         self._chronicle = Chronicle(self.engine, self.program, self.progress)
+        self.letters = self._chronicle.letters
         self._intake = Intake(self.progress, self.stops, self._chronicle, Decoder(self.engine))
         self._snapshots = Snapshots(self._snapshot())
         if self.program.subscriptions:
@@ -104,7 +108,7 @@ class Pipeline:
         return self.program.results[relation].schema
 
     def rows(self, relation: str, limit: int = 1000) -> pa.Table:
-        """What is true now of a relation, at most `limit` rows of it."""
+        """What is true now of a relation, at most `limit` rows."""
         return stored_rows(self.engine, self.states[relation], limit)
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
@@ -204,6 +208,7 @@ class Pipeline:
     ) -> BatchDone:
         """One batch, with the views that are computed from nothing; None if it only lets go what is not kept."""
         batch_id = self.progress.batch_id + 1
+        is_repeat = self.progress.planned_batch == batch_id
         self.stops.take(deliveries.values(), self.states, batch_id)
         fill = (filled or set()) - self.stops.nodes.keys()
         step = Step(self.engine, self.program, batch_id, self.states)
@@ -226,7 +231,7 @@ class Pipeline:
         self.stops.tell(self.listener)
         shown = {name: step.changes[name] for name in self.program.results if name in step.changes}
         spent, committed = dict(clock.seconds), committed_at(deliveries)
-        done = BatchDone(batch_id, cut, rows, shown, spent, committed, time.time(), step.moved)
+        done = BatchDone(batch_id, cut, rows, shown, spent, committed, time.time(), step.moved, is_repeat)
         self.listener.batch(done)
         self.engine.tidy()
         self._compact()

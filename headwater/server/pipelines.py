@@ -9,9 +9,11 @@ from typing import Any
 from headwater.runtime.facts import BatchDone
 from headwater.runtime.graph import WINDOW, doing_now
 from headwater.runtime.pipeline import Pipeline
+from headwater.runtime.resources import retained_for
 from headwater.server.answers import application_answer, moment
 from headwater.server.deployed import Deployed
 from headwater.server.records import Application
+from headwater.server.refusals import Conflict
 from headwater.server.server import Server
 
 SHOWN = 60
@@ -58,6 +60,7 @@ def batch_answer(batch: BatchDone) -> dict[str, Any]:
         "committed_at": moment(batch.committed_at),
         "done_at": moment(batch.done_at),
         "moved": dict(batch.moved),
+        "is_repeat": batch.is_repeat,
     }
 
 
@@ -83,9 +86,20 @@ def report_answers(server: Server, deployed: Deployed | None) -> list[dict[str, 
     ]
 
 
+def running(server: Server, application: Application) -> tuple[Deployed, Pipeline]:
+    """What runs of an application, or why nothing can be asked of it."""
+    deployed = server.deployed(application)
+    pipeline = deployed.pipeline if deployed is not None else None
+    if deployed is None or pipeline is None:
+        raise Conflict(
+            f"'{application.name}' does not run", hint="Resume its deployment, or deploy a version."
+        )
+    return deployed, pipeline
+
+
 def _standing(server: Server, pipeline: Pipeline | None) -> dict[str, Any]:
     if pipeline is None:
-        return {"cut": None, "batch_id": None, "doing": None, "stopped": {}, "parts": None}
+        return {"cut": None, "batch_id": None, "doing": None, "stopped": {}, "parts": None, "lag_bytes": None}
     with pipeline.snapshot() as snapshot:
         cut, batch_id, stopped = str(snapshot.cut), snapshot.batch_id, snapshot.stopped
     program = pipeline.program
@@ -94,6 +108,7 @@ def _standing(server: Server, pipeline: Pipeline | None) -> dict[str, Any]:
         "cut": cut,
         "batch_id": batch_id,
         "doing": doing_now(pipeline),
+        "lag_bytes": max((one.behind for one in retained_for(pipeline).values()), default=None),
         "stopped": {name: server.mask(problem.message) for name, problem in stopped.items()},
         "parts": {"tables": len(program.tables), "views": kinds.count("view"), "sinks": len(program.sinks)},
     }

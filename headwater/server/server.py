@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
+from headwater.connect.client import DEFAULT_URL
 from headwater.errors import HeadwaterError, StateError
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hosting import Host, Spark
@@ -35,8 +36,10 @@ END_SECONDS = 60.0
 class Server:
     """One process, many pipelines. Any thread may call; what changes an application is done one after the other."""
 
-    def __init__(self, folder: Path, spark: Spark | None = None) -> None:
+    def __init__(self, folder: Path, spark: Spark | None = None, *, connect_url: str = DEFAULT_URL) -> None:
+        """`connect_url` is where Kafka Connect answers, if connectors are to be looked at here."""
         self.folder = folder.absolute()
+        self.connect_url = connect_url
         self._closing = ExitStack()
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock_folder()

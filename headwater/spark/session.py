@@ -108,6 +108,8 @@ def open_session(
     os.environ["JAVA_HOME"] = str(java_home)
     # Workers must be of our own Python, whatever else is called python3 on the machine.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # Its own pages, if somebody asks for them, are for this machine only.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = SETTINGS | settings_at_start(jars) | {"spark.master": "local[*]", "spark.app.name": name}
     settings[JAVA_OPTIONS] = " ".join([SETTINGS[JAVA_OPTIONS], *map(shlex.quote, java_options)])
     if jars:

@@ -26,6 +26,9 @@ from headwater.sources.values import STORES, ValuesStore
 PATIENCE = 120.0
 """So many seconds something may take on a busy machine."""
 
+NOWHERE = "http://127.0.0.1:1"
+"""Where no Kafka Connect answers."""
+
 PROGRAMS = ("chromium-headless-shell", "chromium")
 
 
@@ -70,12 +73,12 @@ def until(holds: Callable[[], object], what: str) -> None:
 
 
 @contextmanager
-def standing(folder: Path, access: Access | None = None) -> Iterator[Stand]:
+def standing(folder: Path, access: Access | None = None, *, connect_url: str = NOWHERE) -> Iterator[Stand]:
     """A server at a free port."""
     with closing(socket.socket()) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()  # who comes before the server answers waits, and is not turned away
-        server = Server(folder)
+        server = Server(folder, connect_url=connect_url)
         config = uvicorn.Config(make_app(server, access or Access()), log_config=None, lifespan="off")
         config.timeout_graceful_shutdown = 1
         answering = uvicorn.Server(config)

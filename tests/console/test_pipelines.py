@@ -63,8 +63,10 @@ def test_a_node_of_the_graph_opens_its_sql_and_how_it_is_maintained(page: Page) 
     sheet.get_by_text("How it is maintained").click()
     expect(sheet.locator("details pre")).to_contain_text('when "orders" changes')
     # The page is drawn anew each second: what a visitor opened stays open.
+    batches = page.locator("section[aria-label=Batches] tbody tr")
+    before = batches.count()
     append_order(3, "cid", 7)
-    expect(page.locator("section[aria-label=Batches] tbody tr")).not_to_have_count(1)
+    expect(batches).to_have_count(before + 1)
     expect(sheet.locator("details pre")).to_be_visible()
 
 
@@ -72,6 +74,22 @@ def test_verify_recomputes_every_result(page: Page) -> None:
     page.goto("/console/pipelines/shop")
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_role("status")).to_contain_text("True. 2 results were recomputed")
+
+
+def test_batches_have_a_page_and_spark_has_its_own(page: Page) -> None:
+    page.goto("/console/pipelines/shop")
+    page.get_by_role("link", name="All batches").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Batches")
+    expect(page.locator("tbody tr").first).to_contain_text(re.compile(r"\d+ ms|\d s"))
+    page.goto("/")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Spark’s own pages").click()
+    expect(opened.value.get_by_text("Spark Jobs").first).to_be_visible()
+
+
+def test_a_pipeline_without_letters_says_how_they_come(page: Page) -> None:
+    page.goto("/console/pipelines/shop/letters")
+    expect(page.get_by_role("heading", name="Nothing is put aside")).to_be_visible()
 
 
 def test_a_pipeline_stops_and_goes_on(page: Page, stand: Stand) -> None:
@@ -98,7 +116,7 @@ def test_keys_lead_from_page_to_page_and_turn_the_light_off(page: Page) -> None:
 
 def test_a_narrow_screen_needs_no_scrolling_sideways(page: Page) -> None:
     page.set_viewport_size({"width": 380, "height": 700})
-    for address in ("/", "/console/pipelines/shop"):
+    for address in ("/", "/console/pipelines/shop", "/console/pipelines/shop/batches", "/console/sources"):
         page.goto(address)
         page.get_by_role("heading", level=1).wait_for()
         page.locator(".panel").first.wait_for()

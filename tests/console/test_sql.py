@@ -5,12 +5,16 @@ Oracle: the rows that were handed to the sources, and the place of the mistake i
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from headwater.sources.values import STORES
 from tests.console.stand import Stand, until
+
+EVIL = "<img src=x onerror=alert(5)>"
 
 SCRIPT = """
 CREATE TABLE claims (id INT, animal STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'values');
@@ -44,6 +48,23 @@ def test_two_questions_are_answered_side_by_side_and_again(page: Page, stand: St
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator(".behind .wrong").first).to_be_visible()
+    # A name in an error is shown, and does not run.
+    page.get_by_role("textbox", name="SQL").fill(f"SELECT `{EVIL}` FROM zoo.named")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_contain_text(EVIL)
+    # What was begun is completed: keywords, relations, and behind a dot the columns of one.
+    editor = page.get_by_role("textbox", name="SQL")
+    editor.fill("")
+    editor.press_sequentially("SELE")
+    expect(page.get_by_role("option").first).to_contain_text("SELECT")
+    editor.press("Tab")
+    editor.press_sequentially(" named.an")
+    expect(page.get_by_role("option")).to_have_text([re.compile("^animal")])
+    editor.press("Enter")
+    editor.press_sequentially(" FROM zoo.nam")
+    editor.press("Enter")
+    expect(editor).to_have_value("SELECT named.animal FROM zoo.named")
+    expect(page.get_by_role("listbox")).to_be_hidden()
 
 
 def is_ready(stand: Stand) -> bool:

@@ -1,4 +1,7 @@
-"""The demo as a program: first start, second start, Ctrl-C. Oracle: what the screen says, and what is left."""
+"""The demo as a program: first start with its console, second start, Ctrl-C.
+
+Oracle: what the screen and the browser show, and what is left.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,21 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.console.stand import chromium, looking
 from tests.demo.played import HEADWATER, PATIENCE, ended, left_behind, wait_for
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 ANIMALS = 7
+COMPANIES = 4
 
 
 def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_own: Path) -> None:
     folder = folder_of_its_own
     first = subprocess.Popen(
-        [*HEADWATER, "demo", "claims", "--for", "15s", "--plain"],
+        [*HEADWATER, "demo", "claims", "--for", "30s", "--plain"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -30,6 +36,8 @@ def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_o
         start_new_session=True,
         env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )
+    assert first.stdout is not None
+    watch_the_dashboard(first.stdout.readline())
     out, err = ended(first, folder, PATIENCE)
     assert first.returncode == 0, err
     assert len(re.findall(r"^\+ accident_detail=.*\(batch 1,", out, re.MULTILINE)) == ANIMALS
@@ -43,6 +51,20 @@ def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_o
     assert "snapshot of" not in screen
     assert "Saltwater Crocodile" in screen
     assert wait_for(lambda: left_behind(pid, folder) == [], PATIENCE)
+
+
+def watch_the_dashboard(said: str) -> None:
+    """Open the address that the demo tells, and wait until the costs of an animal are others than before."""
+    found = re.search(r"dashboard (http://127\.0\.0\.1:\d+)(/console/dashboards/claims)$", said.rstrip())
+    assert found, said
+    with chromium() as browser, looking(browser, found[1]) as page:
+        page.goto(found[2])
+        expect(page.get_by_role("heading", level=1)).to_have_text("What animals cost")
+        bars = page.get_by_role("region", name="Costs by animal").locator(".bar-value")
+        expect(bars).to_have_count(ANIMALS)
+        expect(page.get_by_role("region", name="Costs by company").locator("li")).to_have_count(COMPANIES)
+        before = bars.all_inner_texts()
+        expect(bars).not_to_have_text(before)
 
 
 def watch_in_a_terminal(folder: Path, *, until: bytes) -> tuple[str, int, int]:

@@ -70,7 +70,8 @@ function become(former, wanted) {
     return;
   }
   if (former.dataset?.own !== undefined) return;
-  for (const { name } of [...former.attributes]) if (!wanted.hasAttribute(name)) former.removeAttribute(name);
+  // Whether details are open is the visitor's choice.
+  for (const { name } of [...former.attributes]) if (!wanted.hasAttribute(name) && name !== "open") former.removeAttribute(name);
   for (const { name, value } of wanted.attributes) {
     if (former.getAttribute(name) === value) continue;
     // Text that becomes style is refused like text that becomes script; declarations are not text.

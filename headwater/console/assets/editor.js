@@ -1,27 +1,48 @@
 // A field for SQL: colours behind the letters, and what is wrong underlined where it stands.
 
+import { Completion, namesIn } from "./completion.js";
 import { h, patch } from "./dom.js";
 
 const WORDS =
   "ADD ALL ALTER AND ANY AS ASC BEGIN BETWEEN BY CASE CAST CATALOG CREATE CROSS CURRENT DATABASE DELETE DESC DESCRIBE DISTINCT DROP ELSE END ENFORCED EXCEPT EXECUTE EXISTS EXPLAIN FALSE FOLLOWING FROM FULL FUNCTION GROUP HAVING IF IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN KEY LATERAL LEFT LIKE LIMIT MATERIALIZED METADATA NOT NULL OFFSET ON OR ORDER OUTER OVER PARTITION PRECEDING PRIMARY QUALIFY RESET RIGHT ROW ROWS SELECT SEMI SET SHOW STATEMENT TABLE TABLES TEMPORARY THEN TRUE UNION UNNEST USE USING VALUES VERIFY VIEW VIEWS WATERMARK WHEN WHERE WINDOW WITH";
 const TYPES = "BIGINT BOOLEAN BYTES CHAR DATE DECIMAL DOUBLE FLOAT INT INTEGER NUMERIC SMALLINT STRING TIME TIMESTAMP TINYINT VARCHAR ARRAY MAP";
 const KEYWORDS = new Set([...WORDS.split(" "), ...TYPES.split(" ")]);
+const SUGGESTED = [...KEYWORDS].sort().map((word) => ({ word, kind: "SQL" }));
 const TOKEN = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^']|'')*'?)|(`[^`]*`?)|(\b\d+(?:\.\d+)?\b)|([A-Za-z_][\w$]*)|([\s\S])/g;
 
 export class Editor {
-  constructor(text, changed) {
+  /** `known` gives the relations and columns that may be meant; without it, names that stand in the text already. */
+  constructor(text, changed, known = null) {
     this.back = h("pre", { class: "behind", "aria-hidden": "true" });
     this.lines = h("pre", { class: "lines", "aria-hidden": "true" });
-    this.area = h("textarea", { spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-label": "SQL", value: text, oninput: () => this.changed(), onkeydown: (event) => this.press(event), onscroll: () => this.scroll() });
-    this.node = h("div", { class: "editor", "data-own": "" }, this.lines, h("div", { class: "paper" }, this.back, this.area));
+    this.area = h("textarea", { spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-label": "SQL", value: text, oninput: () => this.typed(), onkeydown: (event) => this.press(event), onscroll: () => this.scroll() });
+    this.completion = new Completion(this.area, () => [...(known ? known() : this.names()), ...SUGGESTED], () => this.changed());
+    this.node = h("div", { class: "editor", "data-own": "" }, this.lines, h("div", { class: "paper" }, this.back, this.area, this.completion.list));
     this.tell = changed;
     this.place = null;
     this.leaves = false;
     this.draw();
   }
 
+  /** What a page draws: the field itself once, then a mark for it, as one that is moved forgets where somebody typed. */
+  get shown() {
+    return this.node.isConnected ? h("div", { class: "editor", "data-own": "" }) : this.node;
+  }
+
   get text() {
     return this.area.value;
+  }
+
+  typed() {
+    this.changed();
+    this.completion.look();
+  }
+
+  /** What the text itself names, but for the word at the cursor, which may not be whole. */
+  names() {
+    const end = this.area.selectionStart;
+    const others = this.text.slice(0, end).replace(/[\w$]+$/, "") + this.text.slice(end);
+    return namesIn(others).filter((word) => !KEYWORDS.has(word.toUpperCase())).map((word) => ({ word, kind: "name" }));
   }
 
   changed() {
@@ -46,6 +67,7 @@ export class Editor {
   }
 
   press(event) {
+    if (this.completion.press(event)) return;
     // Escape, then Tab, leaves the field: nobody is caught in it who has only keys.
     if (event.key !== "Tab") this.leaves = event.key === "Escape";
     if (event.key !== "Tab" || event.shiftKey || this.leaves) return;

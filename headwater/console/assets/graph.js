@@ -14,7 +14,7 @@ export function graph({ nodes, edges }, { chosen, choose }) {
   const height = Math.max(...[...places.values()].map(([, y]) => y)) + HIGH + 8;
   return s(
     "svg",
-    { class: "graph", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": "The way of a change" },
+    { class: "graph", viewBox: `0 0 ${width} ${height}`, width, height, style: { "min-width": `${Math.round(width * 0.7)}px` }, role: "group", "aria-label": "The way of a change" },
     edges.filter((one) => places.has(one.from) && places.has(one.to)).map((one) => edge(one, places)),
     nodes.map((one) => box(one, places.get(one.id), one.id === chosen, choose)),
   );

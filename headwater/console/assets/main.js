@@ -169,10 +169,12 @@ function press(event) {
 
 door.needed = () => {
   life?.ending.abort();
+  document.body.classList.add("outside");
   login.show(main, {
     enter: async (token) => {
       await post("/console/login", { token });
       mark("passed");
+      document.body.classList.remove("outside");
       show();
     },
   });

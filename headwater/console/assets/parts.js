@@ -43,6 +43,7 @@ export function busy(doing, patience = 3) {
     "p",
     { class: "busy-note", role: "status" },
     h("b", {}, doing.stop === "sinks" ? "sink" : doing.stop),
+    doing.stop === "sinks" && doing.late?.length ? [" ", h("code", {}, doing.late.join(", ")), doing.late.length > 1 ? " are late:" : " is late:"] : null,
     ` ${STOPS[doing.stop] ?? doing.stop}${doing.what ? " " : ""}`,
     doing.what ? h("code", {}, doing.what) : null,
     ` for ${seconds(doing.seconds)}`,

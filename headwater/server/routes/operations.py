@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater import __version__
-from headwater.errors import ServiceError
+from headwater.errors import ServiceError, UsageError
 from headwater.runtime.resources import held_by, resources
+from headwater.server.access import LOCAL
 from headwater.server.answers import moment
 from headwater.server.metrics import metrics_text
 from headwater.server.records import Deed
@@ -53,7 +55,22 @@ def router(server: Server) -> APIRouter:
         deeds = server.store.last(Deed, limit)
         return {"audit": [asdict(deed) | {"at": moment(deed.at)} for deed in deeds]}
 
+    _add_spark(made, server)
     return made
+
+
+def _add_spark(made: APIRouter, server: Server) -> None:
+    @made.get("/spark", response_class=RedirectResponse, status_code=307)
+    def spark(request: Request) -> RedirectResponse:
+        """To Spark's own pages, which only this machine can open."""
+        address = server.host.own_pages()
+        if request.url.hostname not in LOCAL:
+            raise UsageError(
+                "Spark's own pages can be opened on the server's machine only",
+                detail=f"There they are at {address}.",
+                hint="From elsewhere: ssh -L, and the same address.",
+            )
+        return RedirectResponse(address)
 
 
 def _resources(server: Server) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from headwater.runtime.graph import graph, node_names, node_of
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Question
 from headwater.server.applications import find_application
-from headwater.server.deployed import Deployed
-from headwater.server.pipelines import batch_answer, report_answers, summaries, summary
-from headwater.server.records import Application, Version
-from headwater.server.refusals import Conflict, missing
+from headwater.server.pipelines import batch_answer, report_answers, running, summaries, summary
+from headwater.server.records import Version
+from headwater.server.refusals import missing
 from headwater.server.server import Server
 
 VERIFY_SECONDS = 600.0
@@ -70,7 +69,7 @@ def _look_inside(made: APIRouter, server: Server) -> None:
     def show_node(name: str, node: str) -> dict[str, Any]:
         """A table, view or sink: its SQL, how it is maintained, what is stored, its last steps."""
         application = find_application(server, name)
-        deployed, pipeline = _running(server, application)
+        deployed, pipeline = running(server, application)
         if node not in node_names(pipeline):
             raise missing("table, view or sink", node, node_names(pipeline))
         version = server.store.all(Version, id=deployed.deployment.version_id)[0]
@@ -79,21 +78,11 @@ def _look_inside(made: APIRouter, server: Server) -> None:
     @made.post("/{name}/verify")
     def verify(name: str, body: Verify) -> dict[str, Any]:
         """Recompute results from the stored tables at the present cut, and compare."""
-        deployed, pipeline = _running(server, find_application(server, name))
+        deployed, pipeline = running(server, find_application(server, name))
         known = list(pipeline.program.results)
         if body.result is not None and body.result not in known:
             raise missing("result", body.result, known)
         return deployed.turning.ask(lambda one: _verified(one, body.result), VERIFY_SECONDS)
-
-
-def _running(server: Server, application: Application) -> tuple[Deployed, Pipeline]:
-    deployed = server.deployed(application)
-    pipeline = deployed.pipeline if deployed is not None else None
-    if deployed is None or pipeline is None:
-        raise Conflict(
-            f"'{application.name}' does not run", hint="Resume its deployment, or deploy a version."
-        )
-    return deployed, pipeline
 
 
 def _verified(pipeline: Pipeline, result: str | None) -> dict[str, Any]:

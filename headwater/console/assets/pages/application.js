@@ -3,14 +3,14 @@
 import { get, path, post } from "../api.js";
 import { diff } from "../diff.js";
 import { h, patch } from "../dom.js";
-import { ago, day, number } from "../format.js";
+import { ago, day, number, plural } from "../format.js";
 import { failure, state, table } from "../parts.js";
 import { how } from "./applications.js";
 
 export const title = (name) => name;
 
 export async function show(place, { life, params: [name], query }) {
-  const at = { version: Number(query.get("version")) || null, problem: null, confirm: null, busy: false };
+  const at = { version: Number(query.get("version")) || null, problem: null, confirm: null, busy: false, whole: false };
   let seen = null;
   const draw = () => seen && !life.signal.aborted && patch(place, page(name, seen, at, acts));
   const load = async () => {
@@ -36,6 +36,10 @@ export async function show(place, { life, params: [name], query }) {
       at.version = version;
       draw();
     },
+    turnWhole: () => {
+      at.whole = !at.whole;
+      draw();
+    },
     turn: (what) => act(["latest", what]),
     deploy: (version) => act([], { version_id: String(version), confirmed: false }),
     back: () => act(["rollback"], { confirmed: false }),
@@ -53,7 +57,7 @@ function page(name, seen, at, acts) {
     head(name, seen, now, at, acts),
     at.problem ? h("div", { class: "stack" }, failure(at.problem), at.confirm ? h("div", {}, h("button", { class: "button danger", type: "button", onclick: at.confirm }, "Deploy it all the same")) : null) : null,
     now?.status === "FAILED" && now.error ? failure(now.error) : null,
-    h("div", { class: "beside two" }, chosen ? text(chosen, versions) : missing(name), h("div", { class: "column" }, versions.length ? listed(versions, chosen, now, at, acts) : null, seen.deployments.length ? history(seen.deployments) : null)),
+    h("div", { class: "beside two" }, chosen ? text(chosen, versions, at.whole, acts.turnWhole) : missing(name), h("div", { class: "column" }, versions.length ? listed(versions, chosen, now, at, acts) : null, seen.deployments.length ? history(seen.deployments) : null)),
   );
 }
 
@@ -69,13 +73,14 @@ function head(name, seen, now, at, acts) {
       { class: "titles" },
       h("div", { class: "crumbs" }, h("a", { href: "/console/applications" }, "Applications"), "/"),
       h("div", { class: "title" }, h("h1", {}, name), state(now?.status)),
-      h("p", { class: "soft" }, now ? ["version ", String(now.version), ", ", how(now), now.next_run_at ? `, next ${day(now.next_run_at)}` : "", " · ", h("a", { href: "/console" + path("pipelines", name) }, "its pipeline")] : "not deployed yet"),
+      h("p", { class: "soft" }, now ? ["Version ", String(now.version), ", ", how(now), now.next_run_at ? `, next ${day(now.next_run_at)}` : "", " · ", h("a", { href: "/console" + path("pipelines", name) }, "its pipeline")] : "not deployed yet"),
     ),
     h(
       "div",
       { class: "actions" },
       now ? button(running ? "Stop" : "Resume", () => acts.turn(running ? "stop" : "resume")) : null,
       deployed.size > 1 ? button("Roll back", acts.back) : null,
+      running ? h("a", { class: "button", href: "/spark", target: "_blank", rel: "noopener", "data-outside": true }, "Spark’s own pages") : null,
       h("a", { class: "button main", href: "/console" + path("applications", name, "edit") }, "Edit SQL"),
     ),
   );
@@ -86,15 +91,34 @@ const missing = (name) => h("section", { class: "panel" }, h("div", { class: "em
 /** All SQL of a version, in the order in which it is run. */
 export const script = (version) => [...version.sources, ...version.sinks].map((one) => one.create_table.trim().replace(/;?$/, ";")).concat(version.statement.trim()).join("\n\n");
 
-function text(version, versions) {
+/** So many equal lines are shown before and after those that differ. */
+const AROUND = 3;
+
+/** Lines that differ and a few around them; what is left out is counted. */
+function folded(lines) {
+  const isNear = (index) => lines.slice(Math.max(0, index - AROUND), index + AROUND + 1).some(([sign]) => sign !== " ");
+  const shown = [];
+  let left = 0;
+  lines.forEach((line, index) => {
+    if (!isNear(index)) left += 1;
+    else {
+      if (left) shown.push(["…", `${plural(left, "equal line")}`]);
+      left = 0;
+      shown.push(line);
+    }
+  });
+  return left ? [...shown, ["…", `${plural(left, "equal line")}`]] : shown;
+}
+
+function text(version, versions, isWhole, turn) {
   const before = versions.find((one) => one.version === version.version - 1);
   const lines = before ? diff(script(before), script(version)) : script(version).split("\n").map((line) => [" ", line]);
   const changed = lines.filter(([sign]) => sign !== " ").length;
   return h(
     "section",
     { class: "panel", "aria-label": "SQL" },
-    h("header", {}, h("h2", {}, `Version ${version.version}`), h("span", { class: "soft small" }, before ? (changed ? `${number(changed)} lines differ from version ${before.version}` : `the same as version ${before.version}`) : "the first one")),
-    h("pre", { class: "diff" }, lines.map(([sign, line]) => h("span", { class: sign === "+" ? "added" : sign === "-" ? "removed" : null }, `${before ? `${sign} ` : ""}${line}\n`))),
+    h("header", {}, h("h2", {}, `Version ${version.version}`), h("span", { class: "soft small" }, before ? (changed ? `${number(changed)} lines differ from version ${before.version}` : `the same as version ${before.version}`) : "the first one"), changed ? h("button", { class: "button", type: "button", "aria-pressed": String(isWhole), onclick: turn }, isWhole ? "Only changes" : "All lines") : null),
+    h("pre", { class: "diff" }, (isWhole || !changed ? lines : folded(lines)).map(([sign, line]) => h("span", { class: sign === "+" ? "added" : sign === "-" ? "removed" : sign === "…" ? "left" : null }, `${before ? `${sign} ` : ""}${line}\n`))),
   );
 }
 

@@ -83,7 +83,7 @@ function page(at, { isNew, editor, set, deploy, isMasked }) {
     isMasked ? h("p", { class: "busy-note" }, h("b", {}, "secrets"), "They are shown as ***. Write them again, or name where they are: ${env:NAME}.") : null,
     at.problem ? wrong(at.problem) : null,
     at.confirm ? h("div", {}, h("button", { class: "button danger", type: "button", onclick: at.confirm }, "Deploy it all the same")) : null,
-    h("section", { class: "panel" }, editor.node),
+    h("section", { class: "panel" }, editor.shown),
   );
 }
 

@@ -22,7 +22,7 @@ function draw(place, pipelines, resources, go) {
     h(
       "div",
       { class: "page" },
-      h("header", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Overview"), h("p", { class: "soft" }, said(pipelines)))),
+      h("header", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Overview"), h("p", { class: "soft" }, said(pipelines))), pipelines.some((one) => one.status === "RUNNING") ? h("div", { class: "actions" }, h("a", { class: "button", href: "/spark", target: "_blank", rel: "noopener", "data-outside": true }, "Spark’s own pages")) : null),
       tiles(pipelines, resources),
       h("section", { class: "panel", "aria-label": "Pipelines" }, sorted.length ? listing(sorted, go) : nothing()),
     ),
@@ -96,7 +96,7 @@ function line(one, go) {
     h("td", {}, h("div", {}, h("a", { href: address, class: "name" }, one.name), h("div", { class: "faint small" }, parts))),
     h("td", { "data-name": "State" }, state(one.status)),
     h("td", { "data-name": "True at" }, truth(one, Date.parse(one.now))),
-    h("td", { class: "number", "data-name": "Lag" }, seconds(one.lag)),
+    h("td", { class: "number", "data-name": "Lag" }, h("span", {}, seconds(one.lag), one.lag_bytes === null ? null : h("span", { class: "faint small below", title: "of the source's log, written and not yet durably read" }, bytes(one.lag_bytes)))),
     h("td", { "data-name": "Changes/s" }, h("div", { class: "with-spark" }, sparkline(one.series.map((point) => point.rows), "rows of the last batches"), h("b", {}, rate(one.rows_per_second)))),
     h("td", { "data-name": "Step" }, h("div", { class: "with-spark" }, sparkline(one.series.map((point) => point.seconds), "seconds of the last steps"), h("b", {}, seconds(one.step_seconds)))),
   );

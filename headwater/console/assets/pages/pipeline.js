@@ -1,15 +1,14 @@
 // One pipeline: its graph, where the time of its steps goes, its batches, and what a node is made of.
 
 import { get, path, post } from "../api.js";
-import { h, patch, s } from "../dom.js";
-import { ago, clock, number, plural, rate, seconds } from "../format.js";
+import { h, patch } from "../dom.js";
+import { ago, number, plural, rate, seconds } from "../format.js";
 import { graph } from "../graph.js";
-import { busy, empty, failure, sentence, state, table, truth } from "../parts.js";
+import { busy, empty, failure, sentence, state, truth } from "../parts.js";
+import { bars, legend, lines } from "../steps.js";
 import { node } from "./node.js";
 
 export const title = (name) => name;
-
-const STOPS = ["read", "tables", "views", "sinks", "progress"];
 
 export async function show(place, { life, params: [name], query, go }) {
   const at = { chosen: query.get("node"), detail: null, verified: null, problem: null };
@@ -59,12 +58,8 @@ function page(name, { shown, batches }, at, acts) {
     Object.values(shown.stopped).map((message) => h("div", { class: "failure" }, sentence(message))),
     busy(shown.doing),
     verified(at.verified),
-    h(
-      "div",
-      { class: open ? "beside two" : "beside" },
-      h("div", { class: "column" }, h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)), steps(batches), reports(shown.reports)),
-      open ? node(name, at.detail, () => acts.choose(at.chosen)) : null,
-    ),
+    h("section", { class: "panel", "aria-label": "Graph" }, shown.graph?.nodes.length ? h("div", { class: "graph-place" }, graph(shown.graph, { chosen: at.chosen, choose: acts.choose })) : waiting(shown, running)),
+    h("div", { class: open ? "beside two turned" : "beside" }, open ? node(name, at.detail, () => acts.choose(at.chosen)) : null, h("div", { class: "column" }, steps(name, batches), reports(shown.reports, batches))),
   );
 }
 
@@ -82,6 +77,8 @@ function head(name, shown, at, { verify, turn }) {
     h(
       "div",
       { class: "actions" },
+      shown.graph?.nodes.some((one) => one.id === "headwater.dead_letters") ? h("a", { class: "button", href: "/console" + path("pipelines", name, "letters") }, "Dead letters") : null,
+      h("a", { class: "button", href: "/console" + path("applications", name) }, "Versions"),
       shown.status === "RUNNING" ? h("button", { class: "button", type: "button", onclick: verify, disabled: at.verified?.busy, title: "Recompute every result and compare" }, at.verified?.busy ? "Verifying…" : "Verify") : null,
       h("button", { class: "button", type: "button", onclick: () => turn(running ? "stop" : "resume") }, running ? "Stop" : "Resume"),
     ),
@@ -104,70 +101,30 @@ function verified(found) {
   return h("div", { class: "failure", role: "alert" }, h("strong", {}, `${plural(wrong.length, "result differs", "results differ")} from a recompute`), h("pre", {}, wrong.map((one) => one.text).join("\n")));
 }
 
-function steps(batches) {
+function steps(name, batches) {
   if (!batches.length) return null;
   return h(
     "section",
     { class: "panel", "aria-label": "Batches" },
-    h("header", {}, h("h2", {}, "Batches"), h("div", { class: "legend" }, STOPS.map((stop) => h("span", {}, h("i", { class: stop }), stop)))),
+    h("header", {}, h("h2", {}, "Batches"), legend(), h("a", { class: "small", href: "/console" + path("pipelines", name, "batches") }, "All batches")),
     h("div", { class: "inside" }, bars([...batches].reverse())),
-    table(
-      [["Batch"], ["Done"], ["True at"], ["Rows", "number"], ["Lag", "number"], ["Time by stop"], ["Step", "number"]],
-      batches.slice(0, 20).map(line),
-      { class: "folds" },
-    ),
+    lines(batches.slice(0, 20)),
   );
 }
 
 const ONCE = ["spark", "fetch"];
 
 /** What sources and sinks said: first rows that are read, what is waited for, what was noted. */
-function reports(said) {
-  const shown = said.filter((one) => !ONCE.includes(one.stage));
+function reports(said, batches) {
+  // What is computed anew is told when it begins, and is there with the next batch.
+  const isDone = (one) => one.stage === "recompute" && batches.length && batches[0].done_at > one.at;
+  const shown = said.filter((one) => !ONCE.includes(one.stage) && !isDone(one));
   if (!shown.length) return null;
   const rows = shown.map((one) => {
     const speed = [one.per_second ? `${rate(one.per_second)}/s` : null, one.seconds_left ? `${seconds(one.seconds_left)} left` : null].filter(Boolean).join(", ");
-    const part = one.total ? h("div", { class: "meter" }, h("i", { style: { width: `${Math.min(100, (100 * one.done) / one.total)}%` } })) : null;
+    const part = one.total && one.done < one.total ? h("div", { class: "meter" }, h("i", { style: { width: `${Math.min(100, (100 * one.done) / one.total)}%` } })) : null;
     const counted = one.total !== null || one.done ? `${number(one.done)}${one.total === null ? "" : ` of ${number(Math.max(one.total, one.done))}`}` : "";
     return h("tr", { "data-key": `${one.stage} ${one.subject}` }, h("td", {}, h("span", { class: "tag" }, one.stage)), h("td", { class: "wide" }, h("div", { class: "said" }, one.subject), part), h("td", { class: "number" }, counted, speed ? h("div", { class: "faint small" }, speed) : null), h("td", { class: "number soft", title: one.at }, ago(one.at)));
   });
   return h("section", { class: "panel", "aria-label": "Sources and sinks" }, h("header", {}, h("h2", {}, "Sources and sinks")), h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, rows))));
-}
-
-const total = (batch) => Object.values(batch.seconds).reduce((sum, value) => sum + value, 0);
-
-function line(batch) {
-  const whole = total(batch) || 1;
-  const slowest = STOPS.filter((stop) => batch.seconds[stop]).sort((one, other) => batch.seconds[other] - batch.seconds[one])[0];
-  const parts = STOPS.map((stop) => h("i", { class: stop, title: `${stop} ${seconds(batch.seconds[stop] ?? 0)}`, style: { width: `${(100 * (batch.seconds[stop] ?? 0)) / whole}%` } }));
-  return h(
-    "tr",
-    { "data-key": `batch ${batch.batch_id}` },
-    h("td", { "data-name": "Batch" }, number(batch.batch_id)),
-    h("td", { title: batch.done_at, "data-name": "Done" }, h("span", { class: "together" }, clock(batch.done_at), h("span", { class: "faint" }, ` ${ago(batch.done_at)}`))),
-    h("td", { "data-name": "True at" }, h("code", {}, batch.cut)),
-    h("td", { class: "number", "data-name": "Rows" }, number(batch.rows)),
-    h("td", { class: "number", "data-name": "Lag" }, seconds(batch.lag)),
-    h("td", { "data-name": "Time by stop" }, h("div", { class: "split", title: slowest ? `most of it: ${slowest}` : null }, parts)),
-    h("td", { class: "number", "data-name": "Step" }, seconds(total(batch))),
-  );
-}
-
-/** The last steps as bars of their stops. */
-function bars(batches) {
-  const [wide, high] = [1000, 90];
-  const top = Math.max(...batches.map(total)) || 1;
-  const step = wide / Math.max(batches.length, 30);
-  return s(
-    "svg",
-    { class: "bars", viewBox: `0 0 ${wide} ${high}`, width: "100%", height: high, preserveAspectRatio: "none", role: "img", "aria-label": `The last ${batches.length} steps, the longest ${seconds(top)}` },
-    batches.map((batch, index) => {
-      let below = 0;
-      return STOPS.map((stop) => {
-        const tall = ((batch.seconds[stop] ?? 0) / top) * (high - 4);
-        below += tall;
-        return s("rect", { class: stop, x: (index * step + 1).toFixed(1), y: (high - below).toFixed(2), width: Math.max(1, step - 3).toFixed(1), height: tall.toFixed(2) }, s("title", {}, `batch ${batch.batch_id}: ${stop} ${seconds(batch.seconds[stop] ?? 0)}`));
-      });
-    }),
-  );
 }

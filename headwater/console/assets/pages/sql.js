@@ -17,7 +17,7 @@ export async function show(place, { life }) {
   const editor = new Editor(remembered() ?? first(views), () => {
     remember(editor.text);
     if (at.problem) draw();
-  });
+  }, () => words(views));
   const run = async () => {
     at.busy = true;
     draw();
@@ -61,6 +61,14 @@ const first = (views) => {
   return known ? `SELECT * FROM ${quoted(known)} LIMIT 100` : "SELECT 1 AS one";
 };
 
+/** Relations by both their names, and columns, which are those of a relation if its name stands before them. */
+function words(views) {
+  const relations = views.flatMap((one) => [{ word: plain(one.name), kind: one.kind }, { word: quoted(one), kind: one.kind }]);
+  const members = views.map((one) => ({ word: plain(one.name), kind: one.kind, of: [one.application] }));
+  const columns = views.flatMap((one) => one.columns.map((column) => ({ word: plain(column.name), kind: column.type, of: [one.name, one.full_name] })));
+  return [...columns, ...relations, ...members];
+}
+
 const plain = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``);
 const quoted = (relation) => `${plain(relation.application)}.${plain(relation.name)}`;
 
@@ -90,7 +98,7 @@ function page(at, views, editor, { run, live, insert }) {
       h("div", { class: "titles" }, h("h1", {}, "SQL"), h("p", { class: "soft" }, "Ask over everything that runs. Each answer is true at one cut; a semicolon puts another one beside it.")),
       h("div", { class: "actions" }, h("button", { class: "button", type: "button", "aria-pressed": String(at.live), onclick: live, title: "Ask again every two seconds" }, at.live ? "Live: on" : "Live: off"), h("button", { class: "button main", type: "button", disabled: at.busy && !at.live, onclick: run, title: "Ctrl Enter" }, "Run")),
     ),
-    h("div", { class: "beside two" }, h("section", { class: "panel asked" }, editor.node), relations(views, insert)),
+    h("div", { class: "beside two" }, h("section", { class: "panel asked" }, editor.shown), relations(views, insert)),
     at.problem ? failure({ ...at.problem, message: at.problem.message, detail: at.problem.detail, hint: at.problem.hint }) : null,
     at.results ? h("div", { class: at.results.length > 1 ? "grid" : "column" }, at.results.map(answer)) : null,
   );

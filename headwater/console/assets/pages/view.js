@@ -90,11 +90,11 @@ function head(relation, followed, rows) {
   const age = followed.at ? ago(new Date(followed.at).toISOString()) : "waiting for its rows";
   return h(
     "header",
-    { class: "head" },
+    { class: "head stays" },
     h(
       "div",
       { class: "titles" },
-      h("div", { class: "crumbs" }, h("a", { href: "/console" + path("pipelines", relation.application) }, relation.application), "/", relation.kind),
+      h("div", { class: "crumbs" }, h("a", { href: "/console" + path("pipelines", relation.application) }, relation.application), `/ ${relation.kind}`),
       h("div", { class: "title" }, h("h1", {}, relation.name), followed.ended ? null : h("span", { class: "state ok" }, "live")),
       h("p", { class: "soft truth" }, "True at ", h("code", {}, followed.cut ?? "…"), ` · batch ${followed.batch === null ? "…" : number(followed.batch)} · ${age} · ${plural(rows.length, "row")}${followed.isCut ? ", more are not shown" : ""}`),
     ),
@@ -106,7 +106,7 @@ function toolbar(relation, at, set) {
   const column = (axis, names) => h("label", { class: "inline" }, axis === "x" ? "by" : "of", h("select", { "aria-label": axis === "x" ? "Names" : "Values", "data-own": "", onchange: (event) => set({ [axis]: event.target.value }) }, names.map((name) => h("option", { value: name, selected: at[axis] === name }, name))));
   const names = relation.columns.map((one) => one.name);
   const search = h("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows", "data-own": "", oninput: (event) => set({ filter: event.target.value }) });
-  return h("header", {}, h("div", { class: "choice", role: "group", "aria-label": "Shown as" }, kinds), at.kind === "table" ? search : [column("y", at.numbers.length ? at.numbers : names), at.kind === "number" ? null : column("x", names), relation.kind === "view" ? kept(at, set) : null]);
+  return h("header", {}, h("div", { class: "choice", role: "group", "aria-label": "Shown as" }, kinds), at.kind === "table" ? search : h("div", { class: "controls" }, column("y", at.numbers.length ? at.numbers : names), at.kind === "number" ? null : column("x", names), relation.kind === "view" ? kept(at, set) : null));
 }
 
 /** Where the chart can be kept. */
