@@ -25,7 +25,7 @@ from headwater.services.postgres import PostgresServer
 
 MARK = "HEADWATER_BENCH"
 STOP_SECONDS, LEFT_SECONDS = 30.0, 10.0
-POLL_SECONDS = 0.01
+POLL_SECONDS, SLOW_POLL_SECONDS = 0.01, 0.25
 
 
 class Failed(Exception):
@@ -203,13 +203,17 @@ class Changes:
 
 
 def waited(until: Callable[[], bool], check: Callable[[], None], seconds: float, what: str) -> None:
-    """Poll until something holds; raise Failed if it does not in time or who should bring it about has ended."""
-    deadline = time.monotonic() + seconds
+    """Poll until something holds; raise Failed if it does not in time or who should bring it about has ended.
+
+    The longer it takes, the less often it is asked: an answer costs time, and a hundredth is precise enough.
+    """
+    begin = time.monotonic()
     while not until():
         check()
-        if time.monotonic() > deadline:
+        elapsed = time.monotonic() - begin
+        if elapsed > seconds:
             raise Failed(f"{what} did not come within {seconds:.0f} s")
-        time.sleep(POLL_SECONDS)
+        time.sleep(min(max(POLL_SECONDS, elapsed / 100), SLOW_POLL_SECONDS))
 
 
 def _within(seconds: float, until: Callable[[], bool]) -> None:

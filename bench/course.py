@@ -100,6 +100,7 @@ def run_through(
     contender.prepare(ground)
     begin = time.perf_counter()
     program = contender.start(course.job, ground)
+    started = time.perf_counter() - begin
     try:
         with (
             cursor(ground.uri(ground.source)) as source,
@@ -110,6 +111,7 @@ def run_through(
             begun(FIRST)
             field.equal(FIRST, FIRST_SECONDS)
             yield field.figure(FIRST, time.perf_counter() - begin, "s")
+            yield field.figure("of it until the job is taken", started, "s")
             for name, leg in course.legs:
                 begun(name)
                 yield from leg(field)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.goals import judged
+from bench.goals import OURS, judged
 from bench.results import Run
 
 FAILED = "failed"
@@ -28,12 +28,14 @@ def figures(run: Run) -> str:
 
 
 def cell(run: Run, workload: str, what: str, who: str) -> str:
-    """A figure, or that there is none because something failed."""
+    """A figure, or that there is none because it failed, at this or before it came to it."""
     value = run.value(workload, what, who)
     if value is not None:
         return number(value)
     broke = [f for f in run.failures if (f.workload, f.who) == (workload, who)]
-    return FAILED if any(f.what == what for f in broke) else ""
+    # Some figures, as those of a recompute, are of nobody who runs the legs.
+    is_leg = run.value(workload, what, OURS) is not None
+    return FAILED if broke and (is_leg or any(f.what == what for f in broke)) else ""
 
 
 def goals(run: Run) -> str:

@@ -12,7 +12,7 @@ import psycopg2
 
 from bench.contender import CAUSES, Program
 
-WATCH_SECONDS, MEMORY_SECONDS = 0.002, 0.25
+WATCH_SECONDS, MEMORY_SECONDS = 0.005, 0.5
 
 
 @contextmanager

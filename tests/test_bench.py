@@ -65,7 +65,7 @@ def test_the_page_tells_figures_goals_failures_and_settings() -> None:
     lines = told(RUN).splitlines()
     assert lines[0] == "|  |  | headwater | flink | pathway |"
     assert "| W1 | first load, s | 10.0 | 100 | failed |" in lines
-    assert "| W1 | backlog, changes/s | 30,000 | 10,000 |  |" in lines
+    assert "| W1 | backlog, changes/s | 30,000 | 10,000 | failed |" in lines
     assert "| W1 | first load | of flink's | 0.10 | at most 0.125 | met |" in lines
     assert "- pathway failed at first load (W1): it ended with code 1" in lines
     assert lines[-1] == "- **flink**: version `1`; chunk `200000`"

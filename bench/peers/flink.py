@@ -34,6 +34,8 @@ CONFIG = {
     "jobmanager.memory.process.size": "1g",
     "taskmanager.memory.process.size": "4g",
     "state.backend.type": "hashmap",
+    # As its documentation advises for this backend: all memory to the heap.
+    "taskmanager.memory.managed.size": "0",
     "execution.checkpointing.interval": "10s",
     # A failure is to be seen, not to be tried again.
     "restart-strategy.type": "none",
