@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -28,6 +29,8 @@ MULTIPLES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 def main() -> None:
     """Run what is asked for, print it, and keep it if it is the whole."""
+    # Whoever is told to end ends what was started too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     given = parsed(sys.argv[1:])
     names = given.only.split(",") if given.only else [each.name for each in EVERYONE]
     wanted = given.workload.upper().split(",") if given.workload else list(WORKLOADS)

@@ -120,7 +120,8 @@ class Flink:
                 name, [*command, "--configDir", str(conf), *arguments], {"FLINK_CONF_DIR": str(conf)}
             )
         try:
-            self._submit(job, ground, [str(home / "bin" / "java"), *JAVA, *logging(conf), "-cp", class_path])
+            client = f"{class_path}:{client_jars()}"
+            self._submit(job, ground, [str(home / "bin" / "java"), *JAVA, *logging(conf), "-cp", client])
         except BaseException:
             program.stop()
             raise
@@ -170,12 +171,19 @@ class Inspector:
         return json.loads(POOL.request("GET", self._url + path).data)
 
 
+def home_of_flink() -> Path:
+    """Flink as it comes in its package."""
+    return cache.package_files(f"flink-{VERSION}", f"apache-flink-libraries=={VERSION}") / "pyflink"
+
+
 def files() -> str:
-    """The class path: Flink from its wheel, its connectors from the Java repository."""
-    flink = cache.package_files(f"flink-{VERSION}", f"apache-flink-libraries=={VERSION}") / "pyflink"
-    connectors = cache.jars(f"flink-connectors-{CDC}", JARS)
-    client = flink / "opt" / f"flink-sql-client-{VERSION}.jar"
-    return f"{flink}/lib/*:{connectors}/*:{client}"
+    """The class path of the cluster: Flink from its package, its connectors from the Java repository."""
+    return f"{home_of_flink()}/lib/*:{cache.jars(f'flink-connectors-{CDC}', JARS)}/*"
+
+
+def client_jars() -> str:
+    """What the SQL client needs besides; it looks for classes of the Python interface when it reads its arguments."""
+    return ":".join(f"{home_of_flink()}/opt/flink-{part}-{VERSION}.jar" for part in ("sql-client", "python"))
 
 
 def configure(conf: Path, rest: int, folder: Path) -> None:
@@ -187,7 +195,10 @@ def configure(conf: Path, rest: int, folder: Path) -> None:
         "jobmanager.rpc.port": str(free_port()),
         "rest.address": "127.0.0.1",
         "rest.port": str(rest),
+        "rest.bind-address": "127.0.0.1",
+        "jobmanager.bind-host": "127.0.0.1",
         "taskmanager.host": "127.0.0.1",
+        "taskmanager.bind-host": "127.0.0.1",
         "execution.checkpointing.dir": (folder / "checkpoints").as_uri(),
         "io.tmp.dirs": str(folder),
         "execution.target": "remote",
