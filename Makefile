@@ -14,12 +14,11 @@ PROVE = JDK_JAVA_OPTIONS=-XX:+UseSerialGC $(BIN)/python -m pytest $(SHARED) test
 LONG = tests/spill tests/demo/test_demo_kafka_again.py
 # A standby copies a slot only if it lags behind in just the right way: on a busy machine that may not come about in time.
 FAILOVER = tests/postgres/test_postgres_standby.py::test_a_slot_that_is_kept_at_the_standby_outlives_the_primary
-BENCH ?= run
 # Programs that tests start would compile the whole house anew, each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-engine bench-capture bench-latency bench-console build packages pictures test-spill
+.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-step bench-mysql bench-engine bench-capture bench-latency bench-console build packages pictures test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -51,8 +50,8 @@ quick: install ## the tests that need neither services nor a JVM, in a minute an
 	$(BIN)/python -m pytest -n 2 -m 'not jvm and not services' $(ARGS)
 
 check: install ## format, lint, types, architecture, docs
-	$(BIN)/ruff format --check headwater tests
-	$(BIN)/ruff check headwater tests
+	$(BIN)/ruff format --check headwater tests bench
+	$(BIN)/ruff check headwater tests bench
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m 'not jvm' tests/test_architecture.py tests/test_docs.py tests/test_docs_examples.py tests/test_operators.py
 
@@ -73,8 +72,14 @@ soak: install ## an hour of a bank under load and kills; then every row is compa
 fuzz: install ## two thousand random queries from a fresh seed; every failure is kept as a story in tests/stories/found
 	$(BIN)/python -m tests.random_queries.fuzz $(ARGS)
 
-bench: install ## how long a step of the engine takes, part by part; BENCH=capture: our capture of a MySQL beside Debezium
-	$(BIN)/python bench/$(BENCH).py $(ARGS)
+bench: install ## Headwater beside Flink, Pathway, Debezium and others; hours; only=headwater,flink workload=W1 size=200k for a quick look
+	$(BIN)/python -m bench $(if $(only),--only $(only)) $(if $(workload),--workload $(workload)) $(if $(size),--size $(size)) $(ARGS)
+
+bench-step: install ## how long a step of the engine takes, part by part
+	$(BIN)/python bench/run.py $(ARGS)
+
+bench-mysql: install ## first rows and changes of a MySQL: ours beside Debezium's connector
+	$(BIN)/python bench/capture.py $(ARGS)
 
 bench-engine: install ## steps of all TPC-H queries beside a recompute by Spark; ARGS="--scale 5", ARGS="--claims 1 4 16"
 	$(BIN)/python -m bench.engine $(ARGS)

@@ -1,7 +1,7 @@
 """How fast changes of a MySQL are captured: our reader beside Debezium, on the same rows, in the same run.
 
-    make bench BENCH=capture
-    make bench BENCH=capture ARGS="--rows 1000000"
+    make bench-mysql
+    make bench-mysql ARGS="--rows 1000000"
 
 Ours ends in our log on disk, Debezium's (in Kafka Connect, with a heap of a gigabyte and large batches) in a
 topic. Times run from the start of the capture to the last row; Kafka and Connect are up before.

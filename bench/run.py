@@ -1,7 +1,7 @@
 """How long a step takes, beside a recompute of the same query on the same machine in the same run.
 
-    make bench                 # 200,000 claims, 20,000 members
-    make bench ARGS="--claims 2000000 --members 100000"
+    make bench-step            # 200,000 claims, 20,000 members
+    make bench-step ARGS="--claims 2000000 --members 100000"
 
 The rows come from the in-memory source, so that what is measured is the step alone: no database, no network.
 """

@@ -1,0 +1,61 @@
+"""Pathway, with a reader of Postgres' log in Python of our own: its native one wants a licence key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bench import cache
+from bench.contender import Failed, Ground, Job, Program
+from headwater.services.postgres_files import PASSWORD, USER
+
+VERSION = "0.33.0"
+PROGRAMS = ("claims",)
+"""The jobs that `pathway_program.py` knows; Pathway has no SQL for such queries."""
+
+
+@dataclass(frozen=True)
+class Pathway:
+    """Its engine on two threads, its own writer of snapshots."""
+
+    name: str = "pathway"
+
+    def settings(self) -> Mapping[str, str]:
+        """The reader and what is set."""
+        return {
+            "version": VERSION,
+            "reader": "pw.io.python over pgoutput with psycopg2, session_type upsert, a commit for each transaction"
+            " (its native reader wants a licence key)",
+            "autocommit_duration_ms": "20, and none within a transaction",
+            "first rows": "COPY in the snapshot of the slot, a commit each 100,000 rows",
+            "writer": "pw.io.postgres.write, snapshot, max_batch_size 5,000",
+            "PATHWAY_THREADS": "2",
+        }
+
+    def prepare(self, ground: Ground) -> None:
+        """Fetch it."""
+        python()
+
+    def start(self, job: Job, ground: Ground) -> Program:
+        """Its program for the job."""
+        if job.name not in PROGRAMS:
+            raise Failed(f"there is no program of its for job '{job.name}'")
+        asked = {
+            "port": ground.server.port, "user": USER, "password": PASSWORD, "source": ground.source,
+            "target": ground.target, "tables": [asdict(table) for table in job.tables], "into": job.target.name,
+        }  # fmt: skip
+        program = Program(ground.folder)
+        script = Path(__file__).with_name("pathway_program.py")
+        # -P: this folder has a module of the same name as the package.
+        program.start(
+            "pathway", [str(python()), "-P", str(script), json.dumps(asked)], {"PATHWAY_THREADS": "2"}
+        )
+        return program
+
+
+def python() -> Path:
+    """The Python that has it."""
+    wanted = [f"pathway=={VERSION}", "psycopg2-binary"]
+    return cache.environment(f"pathway-{VERSION}", wanted) / "bin" / "python"
