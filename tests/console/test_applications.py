@@ -40,7 +40,7 @@ def test_sql_with_a_mistake_is_underlined_and_then_deployed(page: Page, stand: S
     write(page, FIRST.rpartition("FROM")[0])
     editor.press("Control+End")
     editor.press_sequentially("FROM ord")
-    expect(page.get_by_role("option")).to_have_text([re.compile("^orders"), re.compile("^ORDER")])
+    expect(page.locator(".completion li")).to_have_text([re.compile("^orders"), re.compile("^ORDER")])
     editor.press("Tab")
     editor.press_sequentially(" GROUP BY pizza;")
     expect(editor).to_have_value(FIRST)

@@ -80,9 +80,10 @@ function page(at, { isNew, editor, set, deploy, isMasked }) {
     { class: "page", onsubmit: submit },
     h("header", { class: "head" }, h("div", { class: "titles" }, h("div", { class: "crumbs" }, h("a", { href: "/console/applications" }, "Applications"), "/", isNew ? null : [h("a", { href: "/console" + path("applications", at.name) }, at.name), "/"]), h("h1", {}, isNew ? "New application" : "A new version"))),
     h("div", { class: "row" }, isNew ? field("Name", name) : null, field("Runs", mode), at.mode === "schedule" ? field("Every", h("input", { required: true, "data-own": "", value: at.every, size: 8, oninput: (event) => set({ every: event.target.value }) })) : null, h("button", { class: "button main", type: "submit", disabled: at.busy || isMasked }, at.busy ? "Deploying…" : "Deploy")),
-    isMasked ? h("p", { class: "busy-note" }, h("b", {}, "secrets"), "They are shown as ***. Write them again, or name where they are: ${env:NAME}.") : null,
-    at.problem ? wrong(at.problem) : null,
-    at.confirm ? h("div", {}, h("button", { class: "button danger", type: "button", onclick: at.confirm }, "Deploy it all the same")) : null,
+    // One place for all of them, so that the editor below is never drawn anew, whatever comes and goes.
+    h("div", { class: "notes" }, isMasked ? h("p", { class: "busy-note" }, h("b", {}, "secrets"), "They are shown as ***. Write them again, or name where they are: ${env:NAME}.") : null,
+      at.problem ? wrong(at.problem) : null,
+      at.confirm ? h("div", {}, h("button", { class: "button danger", type: "button", onclick: at.confirm }, "Deploy it all the same")) : null),
     h("section", { class: "panel" }, editor.shown),
   );
 }
