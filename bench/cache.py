@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -35,8 +36,8 @@ def package_files(name: str, requirement: str) -> Path:
 
 
 def jars(name: str, wanted: Sequence[str]) -> Path:
-    """A folder with jars of the public Java repository, named `group:name:version`."""
-    folder = _place(name)
+    """A folder with jars of the public Java repository, named `group:name:version`; other jars, another folder."""
+    folder = _place(f"{name}-{hashlib.sha256(' '.join(wanted).encode()).hexdigest()[:12]}")
     if not (folder / "made").exists():
         shutil.rmtree(folder, ignore_errors=True)
         named = [each.split(":") for each in wanted]

@@ -26,8 +26,8 @@ JARS = (
     f"org.apache.flink:flink-sql-connector-postgres-cdc:{CDC}",
     f"org.apache.flink:flink-connector-jdbc-core:{JDBC}",
     f"org.apache.flink:flink-connector-jdbc-postgres:{JDBC}",
-    "org.postgresql:postgresql:42.7.14",
 )
+"""The driver of Postgres comes inside of the connector that captures, which does not find its tables with a newer one."""
 CONFIG = {
     "parallelism.default": "2",
     "taskmanager.numberOfTaskSlots": "2",
@@ -78,7 +78,7 @@ PARTS = {
         "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
     ),
 }
-UP_SECONDS = 120.0
+UP_SECONDS = 300.0
 ASK_SECONDS = 2.0
 POOL = urllib3.PoolManager(timeout=urllib3.Timeout(total=10.0), retries=False)
 
@@ -178,7 +178,7 @@ def home_of_flink() -> Path:
 
 def files() -> str:
     """The class path of the cluster: Flink from its package, its connectors from the Java repository."""
-    return f"{home_of_flink()}/lib/*:{cache.jars(f'flink-connectors-{CDC}', JARS)}/*"
+    return f"{home_of_flink()}/lib/*:{cache.jars('flink-connectors', JARS)}/*"
 
 
 def client_jars() -> str:

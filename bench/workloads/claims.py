@@ -27,7 +27,7 @@ COMPANIES, ANIMALS = 50, 30
 PIECE = 1_000
 """Changes of a transaction where many are made."""
 
-COMMITS, WARM, TRANSFERS, MOVED = 60, 10, 300, 1_000
+COMMITS, WARM, TRANSFERS, MOVED = 60, 40, 300, 1_000
 
 ONE, MANY = "1 member moves", f"{MOVED:,} members move"
 
