@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import HeadwaterError
+from headwater.runtime.letters import letters_in
+from headwater.sources.dead_letters import TABLE
 from tests.pipeline.test_crash import dying
-from tests.pipeline.world import Bag, bag, command, pipeline, rows, sink, source
+from tests.pipeline.world import Bag, Listening, bag, command, pipeline, rows, sink, source
 from tests.postgres.world import Database
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
@@ -166,3 +168,29 @@ def test_the_changes_of_a_table_are_those_of_rows_that_fit(
         ("u", "200.00", "2.00"),
         (came, "None", "3.00"),
     }
+
+
+@pytest.mark.parametrize("where", ["before the sink", "after the sink"])
+def test_letters_that_are_dropped_go_once_whoever_dies(database: Database, folder: Path, where: str) -> None:
+    make(database)
+    database.run("CREATE TABLE target (name text PRIMARY KEY, n bigint)")
+    counts = "(name STRING, n BIGINT, PRIMARY KEY (name) NOT ENFORCED)"
+    text = script(database, errors="dead-letter") + sink(database, "target", counts)
+    text += "INSERT INTO target SELECT column_name, COUNT(*) FROM letters GROUP BY column_name;"
+    with pipeline(text, folder) as running:
+        running.run_once()
+        ids = [one["letter"] for one in letters_in(running.engine, running.states[TABLE], 10)]
+        assert len(ids) == 3
+        running.letters.drop(ids[:2])
+        with dying(running, where):
+            running.run_once()
+    heard = Listening()
+    with pipeline(text, folder, heard) as running:
+        running.run_once()
+        left = letters_in(running.engine, running.states[TABLE], 10)
+        assert [one["letter"] for one in left] == ids[2:]
+        assert bag(database, "SELECT * FROM target") == Counter({("amount", 1): 1})
+        database.run("UPDATE orders SET amount = 2000 WHERE id = 1")
+        running.run_once()
+    assert bag(database, "SELECT * FROM target") == Counter({("amount", 2): 1})
+    assert [done.is_repeat for done in heard.batches] == [True, False]
