@@ -17,7 +17,14 @@ from headwater.runtime.either_way import check_tables
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.keeping import Comparison, compared
-from headwater.runtime.open import borrowed_engine, open_engine, open_script, spark_jars, with_name
+from headwater.runtime.open import (
+    borrowed_engine,
+    jars_at_hand,
+    open_engine,
+    open_script,
+    spark_jars,
+    with_name,
+)
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.remembered import remembered
 from headwater.spark.own_pages import own_pages
@@ -56,8 +63,10 @@ class Host:
         """Start Spark, if it was not started yet."""
         with self._starting:
             if self._spark is None:
-                jars = {jar: None for text in self._scripts() for jar in _jars(text, listener)}
-                engine = open_engine("server", self._folder / "work", listener, jars=list(jars))
+                known = [jar for text in self._scripts() for jar in _jars(text, listener)]
+                # What is at hand too: the first script that reads Kafka may come to a server that runs.
+                jars = list(dict.fromkeys([*jars_at_hand(), *known]))
+                engine = open_engine("server", self._folder / "work", listener, jars=jars)
                 self._spark = engine.spark
             return self._spark
 

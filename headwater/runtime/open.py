@@ -33,7 +33,7 @@ from headwater.runtime.program import Program
 from headwater.runtime.progress import Progress, lock, state_folder
 from headwater.runtime.remembered import COLUMNS, remembered
 from headwater.schema import Schema
-from headwater.services.artifacts import fetch
+from headwater.services.artifacts import cached, fetch
 from headwater.services.class_archive import archive_options
 from headwater.services.java import java_home, stderr_to
 from headwater.sinks.registry import SINK_TYPES
@@ -131,6 +131,16 @@ def spark_jars(script: list[sql.Statement], listener: Listener) -> list[Path]:
         listener.report(Report("fetch", f"fetching {what}", done, total))
 
     return [jar for name in sorted(wanted) for jar in sorted(fetch(name, told).glob("*.jar"))]
+
+
+def jars_at_hand() -> list[Path]:
+    """What Spark needs to read from any source, as far as it is here already.
+
+    What sinks need is not among it: Spark plans every statement otherwise once it knows Delta.
+    """
+    wanted = {jars for kind in SOURCE_TYPES.values() for jars in kind.jars}
+    found = [folder for name in sorted(wanted) if (folder := cached(name)) is not None]
+    return [jar for folder in found for jar in sorted(folder.glob("*.jar"))]
 
 
 def open_engine(name: str, folder: Path, listener: Listener, *, jars: Sequence[Path] = ()) -> Engine:

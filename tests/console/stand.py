@@ -22,6 +22,7 @@ from headwater.server.server import Server
 from headwater.services.artifacts import fetch
 from headwater.services.debian import library_folders
 from headwater.sources.values import STORES, ValuesStore
+from tests.server.serving import Served
 
 PATIENCE = 120.0
 """So many seconds something may take on a busy machine."""
@@ -36,7 +37,8 @@ PROGRAMS = ("chromium-headless-shell", "chromium")
 class Stand:
     """A server that answers, and how to tell it what to run."""
 
-    server: Server
+    folder: Path
+    """What it keeps is there."""
     address: str
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
@@ -61,7 +63,7 @@ class Stand:
 
     def until_running(self, name: str) -> None:
         """Wait until a pipeline stands."""
-        until(lambda: name in self.server.running(), f"{name} runs")
+        until(lambda: self.status(name) == "RUNNING", f"{name} runs")
 
 
 def until(holds: Callable[[], object], what: str) -> None:
@@ -70,6 +72,17 @@ def until(holds: Callable[[], object], what: str) -> None:
     while not holds():
         assert time.monotonic() < deadline, f"not within {PATIENCE:g} s: {what}"
         time.sleep(0.05)
+
+
+@contextmanager
+def served(folder: Path, *words: str) -> Iterator[Stand]:
+    """A server in a process of its own, whose Spark starts with the packages that its scripts need."""
+    server = Served(folder, *words)
+    server.start()
+    try:
+        yield Stand(folder, server.url.replace("127.0.0.1", "localhost"))
+    finally:
+        server.stop()
 
 
 @contextmanager
@@ -85,7 +98,7 @@ def standing(folder: Path, access: Access | None = None, *, connect_url: str = N
         thread = threading.Thread(target=lambda: answering.run(sockets=[listening]))
         thread.start()
         try:
-            yield Stand(server, f"http://localhost:{listening.getsockname()[1]}")
+            yield Stand(folder, f"http://localhost:{listening.getsockname()[1]}")
         finally:
             answering.should_exit = True
             thread.join()

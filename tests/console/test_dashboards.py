@@ -44,13 +44,13 @@ def test_a_chart_is_kept_in_a_file_and_follows_its_view(page: Page, stand: Stand
     page.get_by_role("button", name="Wide").click()
     page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("<b>What animals cost</b>")
-    kept = json.loads((stand.server.folder / "dashboards" / "animals.json").read_text())
+    kept = json.loads((stand.folder / "dashboards" / "animals.json").read_text())
     chart = {"view": "insurer.costs", "kind": "bar", "x": "animal", "y": "cost", "title": "", "width": 2}
     assert kept == {"title": "<b>What animals cost</b>", "charts": [chart]}
 
 
 def test_a_file_that_is_put_there_is_a_dashboard(page: Page, stand: Stand) -> None:
-    folder = stand.server.folder / "dashboards"
+    folder = stand.folder / "dashboards"
     folder.mkdir(exist_ok=True)
     (folder / "ours.json").write_text('{"title": "Ours", "charts": [{"view": "nobody.knows"}]}')
     page.goto("/console/dashboards")

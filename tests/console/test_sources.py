@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
-from tests.console.stand import PATIENCE, Stand, standing, until
+from tests.console.stand import PATIENCE, Stand, served, until
 from tests.console.test_postgres import run
 from tests.stage.shared import SharedConnect, fresh
 
@@ -63,7 +63,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, connect: SharedConnect) -> I
         run(postgres.uri, "CREATE TABLE claims (id INT PRIMARY KEY, animal TEXT)")
         run(postgres.uri, "INSERT INTO claims VALUES (1, 'Koala'), (2, 'Emu')")
         folder: Path = tmp_path_factory.mktemp("sources") / "server"
-        with standing(folder, connect_url=connect.url) as stand:
+        with served(folder, "--connect", connect.url) as stand:
             made = World(stand, postgres, connect, connect.kafka.topic("bids"))
             made.bid('{"id": 1, "price": 10}')
             script = SCRIPT.replace("{port}", str(postgres.port)).replace("{topic}", made.topic)

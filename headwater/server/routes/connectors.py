@@ -29,7 +29,10 @@ class NewConnector(BaseModel):
 
 def router(server: Server) -> APIRouter:
     """The pages of connectors."""
-    made = APIRouter(prefix="/connectors", tags=["sources"])
+    away: dict[int | str, dict[str, Any]] = {
+        502: {"description": "Kafka Connect does not answer, or refuses"}
+    }
+    made = APIRouter(prefix="/connectors", tags=["sources"], responses=away)
 
     @made.get("")
     def list_all() -> dict[str, Any]:
