@@ -53,6 +53,14 @@ def test_a_decimal_is_what_its_text_says_or_refused(
             values(texts, kind, "number")
 
 
+@pytest.mark.parametrize("scale", [0, 1, 10, 37, 38])
+def test_a_decimal_may_use_all_of_its_digits(scale: int) -> None:
+    whole = "9" * (38 - scale) + ("." + "9" * scale if scale else "")
+    texts: list[str | None] = ["-" + whole, whole, "0." + "0" * 50, None]
+    known = [None if text is None else Decimal(text) for text in texts]
+    assert values(texts, f"decimal(38,{scale})", "number") == known
+
+
 @pytest.mark.parametrize(
     "text", ["", "-", ".", "1.2.3", "1e", "e5", "NaN", "Infinity", "1e999999999", " 1", "1_0"]
 )

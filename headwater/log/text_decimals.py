@@ -65,7 +65,10 @@ def _digits(texts: pa.Array, wanted: pa.Decimal128Type) -> pa.Array:
     too_fine = pc.greater(pc.binary_length(part), wanted.scale)
     if pc.any(pc.or_(too_large, too_fine)).as_py():
         raise ValueError(f"it has more digits than {wanted}")
-    known = pc.binary_join_element_wise(sign, "0", whole, ".", part, "0", "")
+    # Every digit counts, zeros at the end too: not one more may be written than the number has.
+    first = pc.if_else(pc.equal(whole, ""), "0", whole)
+    point = pc.if_else(pc.equal(part, ""), "", ".")
+    known = pc.binary_join_element_wise(sign, first, point, part, "")
     is_number = pc.and_(pc.is_valid(found), pc.match_substring_regex(texts, "[0-9]"))
     # What is no number Arrow refuses.
     return pc.if_else(is_number, known, texts)
