@@ -14,7 +14,7 @@ from headwater.log.store import LogWriter
 from headwater.sources.postgres.catalog import PARTITIONED
 from headwater.sources.postgres.changed import TablesChanged
 from headwater.sources.postgres.checks import Pair
-from headwater.sources.postgres.membership import members_of, recall_member
+from headwater.sources.postgres.membership import members_of, publishes_all, recall_member
 from headwater.sources.postgres.partitions import (
     Partitions,
     partition_loss,
@@ -57,7 +57,8 @@ class Guard:
         form, members = members_of(cursor, self._publication, list(self._members))
         self._there = frozenset(members)
         before, self._form = self._form, form
-        if not form or (before is not None and form != before):
+        # What the first look finds may have changed since the capture began.
+        if not publishes_all(form) or (before is not None and form != before):
             return True
         # Of a table that was dropped there is nothing to tell until another one has its name.
         return any(self._members[oid] not in ("", number) for oid, number in members.items())

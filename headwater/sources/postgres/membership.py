@@ -58,6 +58,11 @@ def members_of(
     return form, dict(cursor.fetchall())
 
 
+def publishes_all(form: tuple[Any, ...]) -> bool:
+    """True if a publication is there and tells of inserts, updates, deletes and TRUNCATE."""
+    return bool(form) and all(form[1:5])
+
+
 def _key(publication: str, pair: Pair) -> str:
     return f"member {publication} {pair.declared.name}"
 
