@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.console.stand import chromium, looking
 from tests.demo.played import HEADWATER, PATIENCE, ended, left_behind, wait_for
@@ -27,17 +27,19 @@ COMPANIES = 4
 
 def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_own: Path) -> None:
     folder = folder_of_its_own
-    first = subprocess.Popen(
-        [*HEADWATER, "demo", "claims", "--for", "30s", "--plain"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONFAULTHANDLER": "1"},
-    )
-    assert first.stdout is not None
-    watch_the_dashboard(first.stdout.readline())
+    # The browser stands before the demo begins, which ends by itself.
+    with chromium() as browser:
+        first = subprocess.Popen(
+            [*HEADWATER, "demo", "claims", "--for", "30s", "--plain"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+        )
+        assert first.stdout is not None
+        watch_the_dashboard(browser, first.stdout.readline())
     out, err = ended(first, folder, PATIENCE)
     assert first.returncode == 0, err
     assert len(re.findall(r"^\+ accident_detail=.*\(batch 1,", out, re.MULTILINE)) == ANIMALS
@@ -53,11 +55,11 @@ def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_o
     assert wait_for(lambda: left_behind(pid, folder) == [], PATIENCE)
 
 
-def watch_the_dashboard(said: str) -> None:
+def watch_the_dashboard(browser: Browser, said: str) -> None:
     """Open the address that the demo tells, and wait until the costs of an animal are others than before."""
     found = re.search(r"dashboard (http://127\.0\.0\.1:\d+)(/console/dashboards/claims)$", said.rstrip())
     assert found, said
-    with chromium() as browser, looking(browser, found[1]) as page:
+    with looking(browser, found[1]) as page:
         page.goto(found[2])
         expect(page.get_by_role("heading", level=1)).to_have_text("What animals cost")
         bars = page.get_by_role("region", name="Costs by animal").locator(".bar-value")

@@ -179,6 +179,14 @@ def test_after_an_error_messages_are_skipped_up_to_the_end_of_the_series(raw: Ra
     assert raw.until(b"Z")[-1].body == b"I"
 
 
+@pytest.mark.parametrize("text", ["", ";", "-- SELECT id FROM orders", "/* orders */ ; -- orders"])
+def test_a_text_of_comments_alone_is_answered_as_empty(raw: Raw, text: str) -> None:
+    raw.wire.send(Message(b"Q", texts(text)))
+    assert letters(raw.until(b"Z")) == "IZ"
+    bind, execute = Message(b"B", texts("", "") + bytes(6)), Message(b"E", b"\0" + bytes(4))
+    assert letters(raw.ask(Message(b"P", texts("", text) + b"\0\0"), bind, execute)) == "12IZ"
+
+
 def test_a_newer_protocol_is_told_what_is_spoken(world: World) -> None:
     with closing(Raw(world, PROTOCOL + 2)) as newer:
         assert newer.greeting[0] == Message(b"v", bytes(8))

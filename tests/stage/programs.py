@@ -1,4 +1,4 @@
-"""Programs that tests start and that are not ours: tmux and jq, from Debian's packages, fetched once."""
+"""Programs that tests start and that are not ours, from Debian's packages, fetched once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 from headwater.services.artifacts import fetch
 from headwater.services.debian import library_folders
 
-PROGRAMS = ("tmux", "jq")
+PROGRAMS = ("tmux", "jq", "chromium", "postgres-15")
+"""All of them: a test in the middle of its work does not wait for a download."""
 
 
 def programs_in(folder: Path, *names: str) -> Path:

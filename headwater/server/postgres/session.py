@@ -167,13 +167,14 @@ class Session:
         try:
             text = Body(came.body).text()
             self._follow()
-            if not self._scene().is_named(text):
+            parts = split(text) if self._scene().is_named(text) else []
+            # A text of comments alone is the Postgres' behind, too: it answers also what is empty.
+            if not parts:
                 self._backend.send(came)
                 self._relay(b"Z", hide=b"Z")
-            else:
-                for part in split(text):
-                    if not self._part(part):
-                        break
+            for part in parts:
+                if not self._part(part):
+                    break
         except Refusal as refusal:
             self._client.send(error(refusal.fields))
         self._end_series()

@@ -109,7 +109,7 @@ def split(text: str) -> list[str]:
 
 def read(text: str, scene: Scene) -> Statement:
     """What a statement is."""
-    if not scene.is_named(text):
+    if not (scene.is_named(text) and split(text)):
         return BEHIND
     begun = text[_COMMENTS.match(text).end() :]  # type: ignore[union-attr]  # it matches the empty text too
     if _QUERY.match(begun):
