@@ -114,3 +114,7 @@ SELECT k, `true`, `false_count(1)` AS c FROM (SELECT * FROM (SELECT k, n, b FROM
 SELECT k, `-3` AS a, `null` AS b FROM (SELECT k, n, b FROM items) PIVOT (COUNT(b) FOR n IN (-3, NULL))
 SELECT y, COUNT(i.id) AS c FROM RANGE(5, -5, -3) AS r(y) LEFT JOIN items i ON i.k = r.y GROUP BY y
 SELECT COUNT(*) AS c FROM RANGE(0)
+
+-- Conditions in the order in which they stand: one keeps from the next what that cannot take. So does WHERE from a join.
+SELECT id FROM items WHERE k <> 0 AND 12 / k > 4
+SELECT i.k, COUNT(*) AS c FROM items i WHERE i.k <> 0 AND EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k) AND 12 / i.k > 4 GROUP BY i.k
