@@ -118,3 +118,4 @@ SELECT COUNT(*) AS c FROM RANGE(0)
 -- Conditions in the order in which they stand: one keeps from the next what that cannot take. So does WHERE from a join.
 SELECT id FROM items WHERE k <> 0 AND 12 / k > 4
 SELECT i.k, COUNT(*) AS c FROM items i WHERE i.k <> 0 AND EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k) AND 12 / i.k > 4 GROUP BY i.k
+SELECT i.id, t.k FROM items i JOIN tiny t ON i.k = t.s WHERE t.s RLIKE '^[0-9]+$'
