@@ -31,7 +31,7 @@ from headwater.sql.bind import Bound
 from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import free_columns, has_subquery, inner_query
-from headwater.sql.from_clause import GENERATORS, FromClause
+from headwater.sql.from_clause import FromClause, makes_rows
 from headwater.sql.grouping import GROUPS, grouped, put_for, renamed
 from headwater.sql.ordering import has_limit, in_terms_of, is_name, order_of, ordered, top_of
 from headwater.sql.subqueries import Subqueries
@@ -242,7 +242,7 @@ def _refuse(query: exp.Select) -> None:
     if query.args.get("pivots"):
         raise NotMaintained(Reason.PIVOT)
     nodes = [node for item in query.selects for node in walk(item)]
-    if any(isinstance(node, GENERATORS) for node in nodes):
+    if any(map(makes_rows, nodes)):
         raise NotMaintained(Reason.GENERATOR)
 
 

@@ -119,3 +119,11 @@ SELECT COUNT(*) AS c FROM RANGE(0)
 SELECT id FROM items WHERE k <> 0 AND 12 / k > 4
 SELECT i.k, COUNT(*) AS c FROM items i WHERE i.k <> 0 AND EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k) AND 12 / i.k > 4 GROUP BY i.k
 SELECT i.id, t.k FROM items i JOIN tiny t ON i.k = t.s WHERE t.s RLIKE '^[0-9]+$'
+
+-- Aggregates by other names, several patterns, rows and columns that a call makes.
+SELECT ANY(b) AS y, MEAN(n) AS m FROM items
+SELECT k, ANY(b) FILTER (WHERE n > 0) AS y, MEAN(DISTINCT n) AS m FROM items GROUP BY k
+SELECT id, s LIKE ANY ('a%', 'B_') AS x, s NOT LIKE ALL ('a', s) AS y, s ILIKE ANY ('A', 'b') AS z FROM items
+SELECT id, INLINE_OUTER(ARRAY(STRUCT(k, n))) AS (y, z) FROM items
+SELECT JSON_TUPLE(TO_JSON(STRUCT(id, s)), 'id', 's') AS (y, z) FROM items
+SELECT t.k, LENGTH((SELECT BITMAP_CONSTRUCT_AGG(n.k) FROM notes n WHERE n.k = t.k)) AS h FROM tiny t
