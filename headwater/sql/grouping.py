@@ -22,7 +22,7 @@ from headwater.sql.ordering import in_terms_of, is_name
 GROUPS = f"{RESERVED_PREFIX}groups"
 """The name of an aggregate to which queries inside of HAVING or the select list are tied."""
 
-ALIAS = "sets"
+ALIAS = f"{RESERVED_PREFIX}sets"
 """The name under which the keys of grouping sets go."""
 
 _ASKED = f"{RESERVED_PREFIX}asked"

@@ -127,3 +127,8 @@ SELECT id, s LIKE ANY ('a%', 'B_') AS x, s NOT LIKE ALL ('a', s) AS y, s ILIKE A
 SELECT id, INLINE_OUTER(ARRAY(STRUCT(k, n))) AS (y, z) FROM items
 SELECT JSON_TUPLE(TO_JSON(STRUCT(id, s)), 'id', 's') AS (y, z) FROM items
 SELECT t.k, LENGTH((SELECT BITMAP_CONSTRUCT_AGG(n.k) FROM notes n WHERE n.k = t.k)) AS h FROM tiny t
+
+-- Tables that are called as we might call ours.
+SELECT sub1.id, sub1.value, (SELECT MAX(u.id) FROM users u WHERE u.k = sub1.k) AS m FROM (SELECT id, k, n AS value FROM items) sub1
+SELECT sets.number, SUM(sets.number) AS t, COUNT(*) AS c FROM (SELECT n AS number FROM items) sets GROUP BY ROLLUP(sets.number)
+SELECT quantified1.k FROM items quantified1 WHERE quantified1.n >= ALL (SELECT MAX(n) AS n FROM parts WHERE k = 2 GROUP BY k)
