@@ -156,7 +156,7 @@ class _Planner:
         if any(inner_query(c, e) is not None for e in asked.all() for c in free_columns(e)):
             # What a query inside is tied to has to be told from what it calls its own.
             result = Alias(result, GROUPS)
-            for column in names.values():
+            for column in (c for one in names.values() for c in one.find_all(exp.Column)):
                 column.set("table", exp.to_identifier(GROUPS))
         if asked.having is not None:
             result = self._subqueries.filtered(result, renamed(asked.having, names))

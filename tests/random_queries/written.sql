@@ -17,6 +17,7 @@ SELECT id, st.aA FROM (SELECT id, NAMED_STRUCT('Aa', k) AS st FROM items)
 SELECT 'x' AS c, COUNT(*) AS n FROM items WHERE k > 100 GROUP BY ALL
 SELECT 'x' AS c, 3 AS d FROM items GROUP BY ALL
 SELECT 3 AS d, COUNT(*) AS n FROM items GROUP BY ALL
+SELECT k % 2 AS g, ANY_VALUE(5) AS v FROM (SELECT i.k FROM items i LEFT JOIN users u ON u.k = i.k) GROUP BY k % 2
 SELECT u.id, (SELECT MAX(i.n) FROM items i WHERE i.s = u.s AND u.k = 3) AS v FROM users u
 SELECT u.id FROM users u WHERE u.s IN (SELECT i.s FROM items i WHERE u.k = 0 GROUP BY i.s)
 SELECT i.id, q.m FROM items i LEFT JOIN (SELECT c, s, MAX(k) AS m FROM (SELECT 4 AS c, s, k FROM tiny) GROUP BY c, s) q ON i.s = q.s AND i.k < q.c
