@@ -148,6 +148,8 @@ class _Planner:
     def _aggregate(self, query: exp.Select, asked: _Select, plan: Plan) -> Plan:
         grouping = grouped(query, plan)
         calls = list(dict.fromkeys(calls_in(asked.all())))
+        if not calls and not grouping.keys:
+            calls = [exp.Count(this=exp.Star())]  # HAVING alone: one group of everything
         if any(has_subquery(e) for e in [*calls, *grouping.names]):
             raise NotMaintained(Reason.SUBQUERY_PLACE)
         measures = tuple(Item(f"m{i}", call) for i, call in enumerate(calls))
