@@ -129,6 +129,9 @@ SELECT id, INLINE_OUTER(ARRAY(STRUCT(k, n))) AS (y, z) FROM items
 SELECT JSON_TUPLE(TO_JSON(STRUCT(id, s)), 'id', 's') AS (y, z) FROM items
 SELECT t.k, LENGTH((SELECT BITMAP_CONSTRUCT_AGG(n.k) FROM notes n WHERE n.k = t.k)) AS h FROM tiny t
 
+-- What WITH gives, under a name and with columns of its own.
+WITH c AS (SELECT id, k FROM items WHERE k > 0) SELECT x.a, y.b FROM c AS x(a, b) JOIN c AS y(a, b) ON x.a = y.a + 1
+
 -- Tables that are called as we might call ours.
 SELECT sub1.id, sub1.value, (SELECT MAX(u.id) FROM users u WHERE u.k = sub1.k) AS m FROM (SELECT id, k, n AS value FROM items) sub1
 SELECT sets.number, SUM(sets.number) AS t, COUNT(*) AS c FROM (SELECT n AS number FROM items) sets GROUP BY ROLLUP(sets.number)
