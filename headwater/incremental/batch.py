@@ -27,11 +27,12 @@ def query_of_core(core: Core) -> exp.Select:
 def rows_of(block: Block) -> exp.Query:
     """The rows of all cores, or of the tree, below any aggregate."""
     if block.tree is not None:
-        return query_of_plan(block.tree.plan, _declared)
+        return query_of_plan(block.tree.plan, declared)
     return union_all([query_of_core(core) for core in block.cores])
 
 
-def _declared(scan: Scan) -> exp.Expr:
+def declared(scan: Scan) -> exp.Expr:
+    """A relation by its own name."""
     return exp.Table(this=exp.to_identifier(scan.relation, quoted=True))
 
 
@@ -40,7 +41,7 @@ def query_of(block: Block) -> exp.Query:
     if block.opaque is not None:
         return block.opaque.query.copy()
     if block.first is not None:
-        return top.query_of(block, _declared(block.first.scan))
+        return top.query_of(block, declared(block.first.scan))
     rows = rows_of(block)
     if block.group is None:
         return rows

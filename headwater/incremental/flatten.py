@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from headwater.incremental.batch import declared
 from headwater.incremental.block import HIDDEN_KEY, Block, Core, First
 from headwater.incremental.change_plan import Analyse
 from headwater.incremental.floating import is_floating
@@ -95,12 +96,12 @@ class Cutter:
         """
 
         def is_unsteady(tree: Tree, part: Plan) -> bool:
-            return not (is_stored and tree.way.at) and is_floating(part, self.analyse, _declared)
+            return not (is_stored and tree.way.at) and is_floating(part, self.analyse, declared)
 
         try:
             return grown(plan, self.schema_of, self._stored, is_unsteady)
         except NotLocal as why:
-            query = query_of_plan(why.plan, _declared)
+            query = query_of_plan(why.plan, declared)
             return Opaque(query, output(plan), relations(why.plan), why.reason)
 
     def _grouped(self, name: str, plan: Plan) -> Block:
@@ -154,7 +155,7 @@ class Cutter:
         for condition in conditions:
             groups = Filter(groups, condition)
         shown = [Item(c, known["", c]) for c in output(plan)]
-        types = self.analyse(query_of_plan(Project(groups, _as_keys(plan)), _declared))
+        types = self.analyse(query_of_plan(Project(groups, _as_keys(plan)), declared))
         hidden = [
             # Where a type cannot be kept its text can, and tells one value from another as well.
             item if can_keep(types[item.name]) else Item(item.name, exp.cast(item.expression, "string"))
@@ -165,7 +166,7 @@ class Cutter:
 
     def _has_inverse(self, aggregate: Aggregate) -> bool:
         asked, group = wanted(aggregate)
-        rows = query_of_plan(pruned(Project(aggregate.input, asked or (_ONE,))), _declared)
+        rows = query_of_plan(pruned(Project(aggregate.input, asked or (_ONE,))), declared)
         return measures_of(group.measures, rows, self.analyse) is not None
 
     def _finished(self, name: str, plan: Plan, block: Block) -> Block:
@@ -288,10 +289,6 @@ def _hidden_keys(plan: Plan) -> list[str]:
         for key in aggregate.keys
         if exp.column(key.name) not in shown and exp.cast(exp.column(key.name), "string") not in texts
     ]
-
-
-def _declared(scan: Scan) -> exp.Expr:
-    return exp.Table(this=exp.to_identifier(scan.relation, quoted=True))
 
 
 def _core(flat: _Flat, names: tuple[str, ...]) -> Core:

@@ -21,7 +21,7 @@ def is_floating(part: Plan, analyse: Analyse, declared: Callable[[Scan], exp.Exp
     """True if an aggregate or a window has a result that depends on the order in which it is computed."""
     match part:
         case Aggregate(below, _, items) | Window(below, items):
-            calls = {item.name: call for item in items if not isinstance(call := _call(item), STEADY)}
+            calls = {item.name: call for item in items if not isinstance(call := call_of(item), STEADY)}
         case _:
             return False
     # Sums of whole numbers are whole, and so is what an average divides.
@@ -45,7 +45,7 @@ def _argument(call: exp.Expr) -> exp.Expr:
     return inside.expressions[0] if isinstance(inside, exp.Distinct) else inside
 
 
-def _call(item: Item) -> exp.Expr:
+def call_of(item: Item) -> exp.Expr:
     """The function itself, without its window and its filter."""
     call = item.expression.unnest()
     while isinstance(call, exp.Window | exp.Filter | exp.IgnoreNulls | exp.RespectNulls):

@@ -184,8 +184,9 @@ class _Writer:
             case Window(below, items):
                 source = self._from(below)
                 if any(not isinstance(i.expression.this, _ONE_WAY) for i in items):
+                    # What no window looks at may have no order.
                     names = [exp.column(n, q or None) for q, n in source.columns]
-                    source = self._in_order(source, names)
+                    source = self._in_order(source, names, by=[item.expression for item in items])
                 return self._widened(source, items)
             case Generate(below, call, alias, names):
                 return self._generated(self._from(below), call, alias, names)
@@ -202,21 +203,24 @@ class _Writer:
     def _grouped(self, plan: Aggregate) -> exp.Select:
         source = self._from(plan.input)
         if any(not isinstance(m.expression.unnest(), _ONE_WAY) for m in plan.measures):
-            source = self._in_order(source, [i.expression for i in plan.keys + plan.measures])
+            keys, measures = ([i.expression for i in items] for items in (plan.keys, plan.measures))
+            plain = [key for key in keys if isinstance(key, exp.Column)]
+            source = self._in_order(source, [*keys, *measures], by=[*plain, *measures])
         query = source.select([*plan.keys, *plan.measures])
         if not plan.keys:
             return query
         return query.group_by(*[_key(substituted(key.expression, source.columns)) for key in plan.keys])
 
-    def _in_order(self, source: _From, expressions: Sequence[exp.Expr]) -> _From:
-        """The rows in one order, so that the same rows always give the same floating sums and lists."""
-        used = {(c.table, c.name): c for e in expressions for c in e.find_all(exp.Column)}
+    def _in_order(self, source: _From, wanted: Sequence[exp.Expr], *, by: Sequence[exp.Expr]) -> _From:
+        """The columns of some expressions, in the order of some: the same rows give the same floating sums and lists."""
+        used = {(c.table, c.name): c for e in wanted for c in e.find_all(exp.Column)}
         if not used:
             return source
-        items = [Item(f"c{i}", column) for i, column in enumerate(used.values())]
-        query = source.select(items).order_by(
-            *[as_ordered(exp.column(item.name), item.expression) for item in items]
-        )
+        names = {key: f"c{i}" for i, key in enumerate(used)}
+        query = source.select([Item(names[key], column) for key, column in used.items()])
+        keys = dict.fromkeys(column for e in by for column in e.find_all(exp.Column))
+        if keys:
+            query = query.order_by(*[as_ordered(exp.column(names[c.table, c.name]), c) for c in keys])
         alias = self._alias()
         columns = {key: exp.column(f"c{i}", alias) for i, key in enumerate(used)}
         return _From(exp.Subquery(this=query, alias=_table_alias(alias)), (), (), columns)
@@ -258,12 +262,8 @@ class _Writer:
 
     def _named(self, query: exp.Query, columns: list[tuple[str, str]]) -> _From:
         alias = self._alias()
-        return _From(
-            exp.Subquery(this=query, alias=_table_alias(alias)),
-            (),
-            (),
-            {key: exp.column(key[1], alias) for key in columns},
-        )
+        named = {key: exp.column(key[1], alias) for key in columns}
+        return _From(exp.Subquery(this=query, alias=_table_alias(alias)), (), (), named)
 
     def _alias(self) -> str:
         return next(name for n in self._numbers if (name := f"t{n}") not in self.taken)

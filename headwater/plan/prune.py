@@ -55,6 +55,8 @@ def pruned(plan: Plan, wanted: Wanted | None = None) -> Plan:
             )
         case Aggregate(below, keys, measures):
             kept_items = tuple(item for item in measures if ("", item.name) in asked)
+            # Without keys too it is one row, which it would not be of nothing.
+            kept_items = kept_items if keys or kept_items else measures[:1]
             needed = named_columns(*(item.expression for item in (*keys, *kept_items)))
             return Aggregate(pruned(below, needed), keys, kept_items)
         case Distinct(below):

@@ -17,7 +17,8 @@ def pushed(plan: Plan) -> Plan:
         below: Plan = plan
         conditions: list[exp.Expr] = []
         while isinstance(below, Filter):
-            conditions += conjuncts(below.condition)
+            # The one below is asked first: it may keep from the other what that cannot take, as k <> 0 from 1 / k.
+            conditions = [*conjuncts(below.condition), *conditions]
             below = below.input
         return _with(pushed(below), conditions)
     if isinstance(plan, Join) and plan.condition is not None:

@@ -23,7 +23,6 @@ class Reason(StrEnum):
     SAMPLE = "TABLESAMPLE"
     DISTINCT_ON = "DISTINCT ON"
     LIMIT = "a LIMIT that is not a number"
-    AGGREGATE = "an aggregate that the parser takes for a plain function"
     UNGROUPED = "an expression outside of GROUP BY"
     SHAPE = "a form of query that no rule knows"
 

@@ -36,6 +36,12 @@ def _type_of(text: str) -> exp.DataType:
     return exp.DataType.build(text, dialect="spark")
 
 
+def is_map(node: exp.Expr) -> bool:
+    """True for what is known to be a map."""
+    kind = noted_type(node.unnest())
+    return kind is not None and kind.this == exp.DataType.Type.MAP
+
+
 def as_ordered(column: exp.Column, what: exp.Expr) -> exp.Expr:
     """Something to order by in the place of a column, which stands for `what`: maps have no order, their texts do."""
     kind = noted_type(what.unnest())

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from headwater.incremental.change_plan import sums_relation
 from headwater.incremental.differentiate import first
+from headwater.incremental.open_order import in_order, is_open
 from headwater.incremental.rules.aggregate import merged_sums
 from headwater.runtime.failures import told
 from headwater.runtime.program import Result, ViewNode
@@ -19,6 +20,7 @@ from headwater.schema import WEIGHT
 from headwater.spark.compare import differences
 from headwater.spark.engine import Engine
 from headwater.spark.inputs import Before
+from headwater.spark.text import to_text
 from headwater.spark.types import struct_of
 from headwater.tables.state import State
 
@@ -48,7 +50,7 @@ def verify(
         if result.name in stopped:
             continue
         with told(result.name, engine.folder.parent):
-            truth[result.name] = recomputed(result, engine, truth)
+            truth[result.name] = recomputed(result, engine, truth, text=_asked(result))
             if only not in (None, result.name):
                 continue
             saved = engine.bag(states[result.name])
@@ -60,13 +62,20 @@ def verify(
     return found
 
 
-def recomputed(result: Result, engine: Engine, truth: Mapping[str, DataFrame]) -> DataFrame:
-    """The user's own query, over recomputed views where it reads views."""
+def _asked(result: Result) -> str:
+    """The user's own query; where the order of rows decides, with the order in which they are kept."""
+    return to_text(in_order(result.plan)) if is_open(result.plan) else result.query_text
+
+
+def recomputed(
+    result: Result, engine: Engine, truth: Mapping[str, DataFrame], *, text: str | None = None
+) -> DataFrame:
+    """The user's own query, or this one, over recomputed views where it reads views."""
     for name in result.reads:
         engine.register(name, truth[name])
     struct = struct_of(result.schema)
     # Two columns of a query may have one name; ours do not.
-    frame = engine.spark.sql(result.query_text).toDF(*struct.names)
+    frame = engine.spark.sql(text or result.query_text).toDF(*struct.names)
     return frame.select(*[f.col(f"`{x.name}`").cast(x.dataType).alias(x.name) for x in struct.fields])
 
 

@@ -178,9 +178,12 @@ class Inputs:
         """A relation's weighted rows, as few of them as the restriction allows; names in lower case."""
         columns = wanted.columns or tuple(n.lower() for n in state.schema.names)
         stored = stored_names(state.schema, columns)
-        keys = self._keys(wanted.restriction) if wanted.restriction is not None else None
-        if keys is not None and wanted.restriction is not None and state.rows > 0:
-            (column,) = stored_names(state.schema, (wanted.restriction.column,))
+        restriction = wanted.restriction
+        if restriction is not None and self._converts(restriction, state):
+            restriction = None
+        keys = self._keys(restriction) if restriction is not None else None
+        if keys is not None and restriction is not None and state.rows > 0:
+            (column,) = stored_names(state.schema, (restriction.column,))
             if slices.can_cut(state.schema, column, keys):
                 cut = slices.cut(state, column, keys, columns=tuple(stored), limit=MOST_CUT)
                 if cut is not None:
@@ -188,12 +191,21 @@ class Inputs:
         elif state.rows <= LOCAL_ROWS:
             return slices.whole(state, tuple(stored)).rename_columns([*columns, WEIGHT])
         frame = weighted(self.spark, state).select(*stored, WEIGHT).toDF(*columns, WEIGHT)
-        if wanted.restriction is None:
+        if restriction is None:
             return frame
-        column, by = wanted.restriction.column, wanted.restriction.by_column
-        self._name(wanted.restriction.by)
-        few = self.spark.table(quoted(wanted.restriction.by)).select(by).distinct()
+        column, by = restriction.column, restriction.by_column
+        self._name(restriction.by)
+        few = self.spark.table(quoted(restriction.by)).select(by).distinct()
         return frame.join(few, frame[column].eqNullSafe(few[by]), "left_semi")
+
+    def _converts(self, restriction: Restriction, state: State) -> bool:
+        """True if texts would be compared with what is none: one that the query keeps from that is no number to Spark."""
+        column, made = state.schema.find(restriction.column), self._made[restriction.by]
+        if isinstance(made, Leaf):
+            is_text = _is_text(made.rows.schema.field(restriction.by_column).type)
+        else:
+            is_text = made.schema[restriction.by_column].dataType.typeName() == "string"
+        return column is not None and is_text != (column.type == "string")
 
     def _keys(self, restriction: Restriction) -> pa.ChunkedArray | None:
         """The keys that a restriction names, as far as they are at hand."""
@@ -202,6 +214,10 @@ class Inputs:
             return made.rows.column(restriction.by_column)
         files = self._files.get(restriction.by)
         return None if files is None else files.values(restriction.by_column)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _bag(wanted: Input, rows: pa.Table) -> Leaf:

@@ -27,6 +27,7 @@ from headwater.sql.quantified import write_out_quantified
 from headwater.sql.short_forms import (
     keep_field_names,
     name_constants,
+    name_given,
     name_laterals,
     write_out_groups,
     write_out_ranges,
@@ -57,6 +58,7 @@ def bind(query: exp.Query, catalog: Catalog, where: Where) -> Bound:
     expanded = _write_out_computed(query.copy(), catalog)
     write_out_rows(expanded, named)
     write_out_ranges(expanded)
+    name_given(expanded)
     name_laterals(expanded)
     write_out_windows(expanded)
     name_constants(expanded)

@@ -41,8 +41,15 @@ ANONYMOUS_AGGREGATES = frozenset(
         "schema_of_json_agg",
         "product",
         "approx_top_k",
+        "kll_merge_agg_bigint",
+        "kll_merge_agg_double",
+        "kll_merge_agg_float",
+        "kll_sketch_agg_bigint",
         "kll_sketch_agg_double",
+        "kll_sketch_agg_float",
+        "theta_intersection_agg",
         "theta_sketch_agg",
+        "theta_union_agg",
     ]
 )
 """Aggregates of Spark that the parser takes for ordinary functions."""

@@ -31,8 +31,8 @@ KINDS = {
     ("LEFT", "ANTI"): JoinKind.ANTI,
     ("", "ANTI"): JoinKind.ANTI,
 }
-GENERATORS = (exp.Explode, exp.Unnest, exp.Inline, exp.Posexplode, exp.Stack, exp.ExplodeOuter)
-"""Functions that make rows."""
+_GENERATORS = (exp.Explode, exp.Unnest, exp.Inline, exp.Posexplode, exp.Stack, exp.ExplodeOuter)
+_GENERATOR_NAMES = ("inline_outer", "json_tuple")
 
 _OUTER: dict[type[exp.Expr], str] = {
     exp.Explode: "explode_outer",
@@ -40,6 +40,12 @@ _OUTER: dict[type[exp.Expr], str] = {
     exp.Inline: "inline_outer",
 }
 """What keeps a row of which a generator makes none."""
+
+
+def makes_rows(node: exp.Expr) -> bool:
+    """True for the call of a function that makes rows, or several columns."""
+    is_named_so = isinstance(node, exp.Anonymous) and node.name.lower() in _GENERATOR_NAMES
+    return is_named_so or isinstance(node, _GENERATORS)
 
 
 @dataclass
@@ -103,7 +109,7 @@ class FromClause:
         }:
             if not is_true or aggregates(query) or any(map(has_subquery, query.selects)):
                 raise NotMaintained(Reason.LATERAL)
-            if any(e.find(*GENERATORS) for e in query.selects):
+            if any(makes_rows(node) for e in query.selects for node in e.walk()):
                 if len(query.selects) > 1:
                     raise NotMaintained(Reason.LATERAL)
                 made_rows = exp.Lateral(this=query.selects[0].unalias(), alias=alias)

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from headwater.plan.nodes import Generate, Item, Plan
 from headwater.plan.reasons import NotMaintained, Reason
-from headwater.plan.walk import note_type, noted_type
+from headwater.plan.walk import is_map, note_type, noted_type
 from headwater.schema import RESERVED_PREFIX
 from headwater.sql.calls import calls_in
 from headwater.sql.free_columns import inner_query, is_free
@@ -22,7 +22,7 @@ from headwater.sql.ordering import in_terms_of, is_name
 GROUPS = f"{RESERVED_PREFIX}groups"
 """The name of an aggregate to which queries inside of HAVING or the select list are tied."""
 
-ALIAS = "sets"
+ALIAS = f"{RESERVED_PREFIX}sets"
 """The name under which the keys of grouping sets go."""
 
 _ASKED = f"{RESERVED_PREFIX}asked"
@@ -51,9 +51,23 @@ def grouped(query: exp.Select, plan: Plan) -> Grouping:
         raise NotMaintained(Reason.SHAPE)
     keys, sets = _sets(group)
     if sets == [tuple(range(len(keys)))] and not is_special(group):
-        items = tuple(Item(f"k{i}", key) for i, key in enumerate(keys))
-        return Grouping(plan, items, {key: put_for(key, exp.column(f"k{i}")) for i, key in enumerate(keys)})
+        items = tuple(Item(f"k{i}", _compared(key)) for i, key in enumerate(keys))
+        shown = [_shown(key, exp.column(item.name)) for key, item in zip(keys, items, strict=True)]
+        return Grouping(plan, items, {key: put_for(key, one) for key, one in zip(keys, shown, strict=True)})
     return _by_sets(plan, keys, sets)
+
+
+def _compared(key: exp.Expr) -> exp.Expr:
+    """What is grouped by in the place of a key: of a map, which cannot be compared, its entries in order."""
+    if not is_map(key):
+        return key
+    entries = exp.Anonymous(this="MAP_ENTRIES", expressions=[key.copy()])
+    return exp.Anonymous(this="ARRAY_SORT", expressions=[entries])
+
+
+def _shown(key: exp.Expr, column: exp.Expr) -> exp.Expr:
+    """What a key is above the groups."""
+    return exp.Anonymous(this="MAP_FROM_ENTRIES", expressions=[column]) if is_map(key) else column
 
 
 def put_for(node: exp.Expr, column: exp.Expr) -> exp.Expr:
@@ -80,7 +94,8 @@ def renamed(expression: exp.Expr, names: Names) -> exp.Expr:
 
     made = copy.transform(swap)
     strays = (c for c in made.find_all(exp.Column) if c.table and is_free(c, made))
-    if any(c.table != GROUPS and c not in set(names.values()) for c in strays):
+    own = {column for one in names.values() for column in one.find_all(exp.Column)}
+    if any(c.table != GROUPS and c not in own for c in strays):
         raise NotMaintained(Reason.UNGROUPED)
     return made
 

@@ -24,6 +24,9 @@ VALUE = "value"
 MANY = "many"
 """The column that is TRUE if there is more than the one value."""
 
+_SKETCHES = ("approx_top_k", "bitmap_", "count_min_sketch", "hll_", "kll_", "theta_")
+"""How aggregates are called that make something of no rows that only Spark can make."""
+
 
 @dataclass(frozen=True)
 class Inner:
@@ -254,7 +257,13 @@ def _alone(call: exp.Expr) -> exp.Expr:
     inside = call
     while isinstance(inside, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         inside = inside.this
+    if isinstance(inside, exp.Func) and _called(inside).startswith(_SKETCHES):
+        raise NotMaintained(Reason.CORRELATION)
     if is_count(inside):
         return exp.Literal.number(0)
     is_list = isinstance(inside, exp.ArrayAgg | exp.ArrayUniqueAgg | exp.ArrayConcatAgg)
     return exp.array() if is_list else exp.null()
+
+
+def _called(call: exp.Func) -> str:
+    return (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()

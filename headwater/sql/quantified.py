@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from headwater.schema import RESERVED_PREFIX
 from headwater.sql.calls import aggregates
 from headwater.sql.free_columns import own_sources
 
@@ -26,7 +27,7 @@ def write_out_quantified(query: exp.Query) -> None:
     for node in list(query.find_all(exp.Any, exp.All)):
         comparison = node.parent
         if isinstance(node.this.unnest(), exp.Query) and isinstance(comparison, _COMPARISONS):
-            comparison.replace(_written(comparison, node, f"quantified{next(numbers)}"))
+            comparison.replace(_written(comparison, node, f"{RESERVED_PREFIX}quantified{next(numbers)}"))
 
 
 def _written(comparison: exp.Binary, node: exp.SubqueryPredicate, alias: str) -> exp.Expr:

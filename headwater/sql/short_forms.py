@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from headwater.plan.walk import relations_of
 from headwater.sql.calls import calls_in
 
 _NAMES: dict[type[exp.Expr], tuple[str, ...]] = {
@@ -35,6 +36,20 @@ def name_laterals(query: exp.Query) -> None:
         if not alias.this:
             alias.set("this", exp.to_identifier(f"generated{number}"))
         lateral.set("alias", alias)
+
+
+def name_given(query: exp.Query) -> None:
+    """FROM c AS x (a, b), where WITH gives c, as a derived table: the binder names the columns of these anew."""
+    declared = {id(table) for table in relations_of(query)}
+    for table in list(query.find_all(exp.Table)):
+        alias = table.args.get("alias")
+        is_given = isinstance(table.this, exp.Identifier) and id(table) not in declared
+        if is_given and alias is not None and alias.columns:
+            bare = exp.Table(this=table.this.copy())
+            named = exp.Subquery(this=exp.select("*").from_(bare), alias=alias.copy())
+            for clause in ("pivots", "joins", "laterals", "sample"):
+                named.set(clause, table.args.get(clause))
+            table.replace(named)
 
 
 def name_constants(query: exp.Query) -> None:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.plan.nodes import Alias, Filter, Join, JoinKind, Plan
 from headwater.plan.push import conjuncts
 from headwater.plan.reasons import NotMaintained, Reason
+from headwater.schema import RESERVED_PREFIX
 from headwater.sql.compared import parts_of
 from headwater.sql.free_columns import free_columns, has_subquery
 from headwater.sql.inner_query import (
@@ -170,7 +171,7 @@ class Subqueries:
         return Attached(Alias(self.plan(inner.query), inner.alias), condition, kind)
 
     def _alias(self) -> str:
-        return f"sub{next(self._numbers)}"
+        return f"{RESERVED_PREFIX}sub{next(self._numbers)}"
 
 
 def _inward(node: exp.Expr) -> exp.Expr:

@@ -17,7 +17,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from headwater.plan.walk import table_name
 from headwater.sql.calls import aggregates, windows_in
 from headwater.sql.catalog import Relation
-from headwater.sql.from_clause import GENERATORS
+from headwater.sql.from_clause import makes_rows
 from headwater.sql.grouping import is_special, keys_of
 
 _BY_PLACE = (exp.RowNumber, exp.Lag, exp.Lead, exp.Ntile)
@@ -146,7 +146,9 @@ def _keys(query: exp.Expr) -> list[str] | None:
 
     What is aggregated besides need not be computed for that: it may be more than Spark can plan.
     """
-    if not isinstance(query, exp.Select) or any(item.find(*GENERATORS) for item in query.selects):
+    if not isinstance(query, exp.Select) or any(
+        makes_rows(node) for item in query.selects for node in item.walk()
+    ):
         return None
     group = query.args.get("group")
     if group is None:

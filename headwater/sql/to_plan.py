@@ -31,7 +31,7 @@ from headwater.sql.bind import Bound
 from headwater.sql.calls import calls_in, walk, windows_in, without_null_counts
 from headwater.sql.catalog import Catalog
 from headwater.sql.free_columns import free_columns, has_subquery, inner_query
-from headwater.sql.from_clause import GENERATORS, FromClause
+from headwater.sql.from_clause import FromClause, makes_rows
 from headwater.sql.grouping import GROUPS, grouped, put_for, renamed
 from headwater.sql.ordering import has_limit, in_terms_of, is_name, order_of, ordered, top_of
 from headwater.sql.subqueries import Subqueries
@@ -148,6 +148,8 @@ class _Planner:
     def _aggregate(self, query: exp.Select, asked: _Select, plan: Plan) -> Plan:
         grouping = grouped(query, plan)
         calls = list(dict.fromkeys(calls_in(asked.all())))
+        if not calls and not grouping.keys:
+            calls = [exp.Count(this=exp.Star())]  # HAVING alone: one group of everything
         if any(has_subquery(e) for e in [*calls, *grouping.names]):
             raise NotMaintained(Reason.SUBQUERY_PLACE)
         measures = tuple(Item(f"m{i}", call) for i, call in enumerate(calls))
@@ -156,7 +158,7 @@ class _Planner:
         if any(inner_query(c, e) is not None for e in asked.all() for c in free_columns(e)):
             # What a query inside is tied to has to be told from what it calls its own.
             result = Alias(result, GROUPS)
-            for column in names.values():
+            for column in (c for one in names.values() for c in one.find_all(exp.Column)):
                 column.set("table", exp.to_identifier(GROUPS))
         if asked.having is not None:
             result = self._subqueries.filtered(result, renamed(asked.having, names))
@@ -242,7 +244,7 @@ def _refuse(query: exp.Select) -> None:
     if query.args.get("pivots"):
         raise NotMaintained(Reason.PIVOT)
     nodes = [node for item in query.selects for node in walk(item)]
-    if any(isinstance(node, GENERATORS) for node in nodes):
+    if any(map(makes_rows, nodes)):
         raise NotMaintained(Reason.GENERATOR)
 
 

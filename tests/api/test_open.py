@@ -104,6 +104,27 @@ def test_tables_changes_and_questions(tmp_path: Path, store: ValuesStore) -> Non
     assert "== view totals ==" in told and "rows that changed below: 3" in told
 
 
+def test_rows_in_no_said_order_are_verified_in_the_one_they_are_kept_in(
+    tmp_path: Path, store: ValuesStore
+) -> None:
+    store.append({"orders": [order("+", 3, "ann", 5), order("+", 4, "ann", 1)]})
+    with headwater.open(tmp_path / "api") as shop:
+        shop.sql(f"""{DECLARED}
+CREATE VIEW lists AS
+  SELECT LENGTH(customer) AS n, COLLECT_LIST(total) AS totals, ANY_VALUE(total) AS some,
+    MAX_BY(total, LENGTH(customer)) AS most
+  FROM orders GROUP BY LENGTH(customer);
+CREATE VIEW above AS SELECT some + most AS n FROM lists;
+CREATE VIEW so_far AS
+  SELECT id, LAST_VALUE(total) OVER (PARTITION BY customer ORDER BY LENGTH(customer)) AS last FROM orders;
+""")
+        shop.step()
+        found = [shop.sql(f"VERIFY {name}") for name in ("lists", "above", "so_far")]
+        ((_, totals, some, _),) = shop.table("lists").collect()
+    assert (totals, some) == ([1, 5, 7, 10], 1)
+    assert all(str(said).startswith("equal: ") for said in found), found
+
+
 def test_a_secret_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_SECRET", "xyzzy-7")
     with headwater.open(tmp_path / "api") as shop, pytest.raises(HeadwaterError) as told:

@@ -17,6 +17,7 @@ SELECT id, st.aA FROM (SELECT id, NAMED_STRUCT('Aa', k) AS st FROM items)
 SELECT 'x' AS c, COUNT(*) AS n FROM items WHERE k > 100 GROUP BY ALL
 SELECT 'x' AS c, 3 AS d FROM items GROUP BY ALL
 SELECT 3 AS d, COUNT(*) AS n FROM items GROUP BY ALL
+SELECT k % 2 AS g, ANY_VALUE(5) AS v FROM (SELECT i.k FROM items i LEFT JOIN users u ON u.k = i.k) GROUP BY k % 2
 SELECT u.id, (SELECT MAX(i.n) FROM items i WHERE i.s = u.s AND u.k = 3) AS v FROM users u
 SELECT u.id FROM users u WHERE u.s IN (SELECT i.s FROM items i WHERE u.k = 0 GROUP BY i.s)
 SELECT i.id, q.m FROM items i LEFT JOIN (SELECT c, s, MAX(k) AS m FROM (SELECT 4 AS c, s, k FROM tiny) GROUP BY c, s) q ON i.s = q.s AND i.k < q.c
@@ -114,3 +115,29 @@ SELECT k, `true`, `false_count(1)` AS c FROM (SELECT * FROM (SELECT k, n, b FROM
 SELECT k, `-3` AS a, `null` AS b FROM (SELECT k, n, b FROM items) PIVOT (COUNT(b) FOR n IN (-3, NULL))
 SELECT y, COUNT(i.id) AS c FROM RANGE(5, -5, -3) AS r(y) LEFT JOIN items i ON i.k = r.y GROUP BY y
 SELECT COUNT(*) AS c FROM RANGE(0)
+
+-- Conditions in the order in which they stand: one keeps from the next what that cannot take. So does WHERE from a join.
+SELECT id FROM items WHERE k <> 0 AND 12 / k > 4
+SELECT i.k, COUNT(*) AS c FROM items i WHERE i.k <> 0 AND EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k) AND 12 / i.k > 4 GROUP BY i.k
+SELECT i.id, t.k FROM items i JOIN tiny t ON i.k = t.s WHERE t.s RLIKE '^[0-9]+$'
+
+-- Aggregates by other names, several patterns, rows and columns that a call makes.
+SELECT ANY(b) AS y, MEAN(n) AS m FROM items
+SELECT k, ANY(b) FILTER (WHERE n > 0) AS y, MEAN(DISTINCT n) AS m FROM items GROUP BY k
+SELECT id, s LIKE ANY ('a%', 'B_') AS x, s NOT LIKE ALL ('a', s) AS y, s ILIKE ANY ('A', 'b') AS z FROM items
+SELECT id, INLINE_OUTER(ARRAY(STRUCT(k, n))) AS (y, z) FROM items
+SELECT JSON_TUPLE(TO_JSON(STRUCT(id, s)), 'id', 's') AS (y, z) FROM items
+SELECT t.k, LENGTH((SELECT BITMAP_CONSTRUCT_AGG(n.k) FROM notes n WHERE n.k = t.k)) AS h FROM tiny t
+
+-- What WITH gives, under a name and with columns of its own.
+WITH c AS (SELECT id, k FROM items WHERE k > 0) SELECT x.a, y.b FROM c AS x(a, b) JOIN c AS y(a, b) ON x.a = y.a + 1
+
+-- Tables that are called as we might call ours.
+SELECT sub1.id, sub1.value, (SELECT MAX(u.id) FROM users u WHERE u.k = sub1.k) AS m FROM (SELECT id, k, n AS value FROM items) sub1
+SELECT sets.number, SUM(sets.number) AS t, COUNT(*) AS c FROM (SELECT n AS number FROM items) sets GROUP BY ROLLUP(sets.number)
+SELECT quantified1.k FROM items quantified1 WHERE quantified1.n >= ALL (SELECT MAX(n) AS n FROM parts WHERE k = 2 GROUP BY k)
+
+-- Aggregates of everything of which nobody asks what they give, but that they are one row.
+SELECT u.id, q.z FROM users u LEFT JOIN (SELECT 5 AS z, MAX(k) AS m FROM items) q ON u.k > 1
+SELECT COUNT(*) AS c FROM (SELECT 5 AS z, SUM(k) AS m FROM notes) q
+SELECT 5 AS z FROM items HAVING 1 = 1

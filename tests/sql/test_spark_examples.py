@@ -6,17 +6,21 @@ Oracle: Spark runs each example of DESCRIBE FUNCTION EXTENDED as it is written, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from sqlglot import exp
 
 from headwater.errors import HeadwaterError
 from headwater.runtime.facts import Silent
 from headwater.runtime.open import open_engine
 from headwater.spark.pace import AS_IT_STANDS
 from headwater.spark.text import to_text
+from headwater.sql.calls import is_aggregate
+from headwater.sql.from_clause import makes_rows
 from headwater.sql.script import parse_script
 from headwater.sql.statements import Select
 
@@ -37,6 +41,12 @@ ANEW = (
     *("localtimestamp", "now", "rand", "randn", "random", "reflect", "shuffle", "try_reflect", "uuid"),
 )
 """Functions that answer anew each time; no view can hold them."""
+
+REFUSED = ("bitmap_and_agg", "bitmap_or_agg", "first_value", "last_value")
+"""Aggregates that are none here (docs/functions.md)."""
+
+OF_GROUPS = ("grouping", "grouping_id")
+"""What tells of a group, not of its rows."""
 
 STRINGS = re.compile(r"\\")
 """In a string of Flink's a backslash is an ordinary character."""
@@ -78,6 +88,36 @@ def answer(spark: SparkSession, text: str) -> str:
         return repr([list(row) for row in spark.sql(text).collect()])
     except PySparkException as problem:
         return f"error: {str(problem).strip().splitlines()[0]}"
+
+
+def named(spark: SparkSession, group: str) -> list[str]:
+    """The functions of a group of the manual."""
+    registry = spark._jsparkSession.sessionState().functionRegistry()
+    found = registry.listFunction()
+    names = [found.apply(place) for place in range(found.size())]
+    return [name.funcName() for name in names if registry.lookupFunction(name).get().getGroup() == group]
+
+
+def is_read(name: str, known: Callable[[exp.Expr], bool]) -> bool:
+    """True if a call of one, two or three arguments is known for what it is."""
+    for arguments in ("a", "a, b", "a, b, c"):
+        try:
+            (statement,) = parse_script(f"SELECT {name}({arguments}) FROM t;", "call.sql")
+        except HeadwaterError:
+            continue
+        assert isinstance(statement, Select)
+        if any(map(known, statement.query.selects[0].walk())):
+            return True
+    return False
+
+
+def test_functions_of_several_rows_and_those_that_make_rows_are_known(tmp_path: Path) -> None:
+    # What is not known to look at several rows is computed row by row.
+    spark = open_engine("examples", tmp_path / "work", Silent()).spark
+    aggregates, generators = named(spark, "agg_funcs"), named(spark, "generator_funcs")
+    assert len(aggregates) > 70 and len(generators) > 5
+    assert {name for name in aggregates if not is_read(name, is_aggregate)} == {*REFUSED, *OF_GROUPS}
+    assert [name for name in generators if not is_read(name, makes_rows)] == []
 
 
 def test_the_examples_of_sparks_manual_hold(tmp_path: Path) -> None:

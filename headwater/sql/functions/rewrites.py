@@ -68,6 +68,7 @@ BUILDERS: Mapping[str, Builder] = {
 """What each of these calls is in Spark."""
 
 SPARKS: Mapping[str, Builder] = {
+    "MEAN": exp.Avg.from_arg_list,
     "LEVENSHTEIN": strings.renamed("LEVENSHTEIN", "levenshtein", 2, 3),
     "PERCENTILE": numbers.percentile,
     "PERCENTILE_CONT": strings.renamed("PERCENTILE_CONT", "percentile_cont", 1, 1),
@@ -113,6 +114,13 @@ def _first_or_last(node: exp.FirstValue | exp.LastValue) -> exp.Expr:
     )
 
 
+def _any(node: exp.Any) -> exp.Expr:
+    """ANY(b) as an aggregate; behind a comparison it stands before a query, behind LIKE before patterns."""
+    inside = node.this.unnest()
+    is_list = isinstance(node.parent, exp.Like | exp.ILike) and node.arg_key == "expression"
+    return node if is_list or isinstance(inside, exp.Query) else exp.LogicalOr(this=inside)
+
+
 def _pushed(node: exp.Filter | exp.Window) -> exp.Expr:
     """FILTER and OVER belong to the aggregate inside of what a call became."""
     whole = node.this
@@ -138,6 +146,7 @@ def _loose_json(node: exp.Anonymous) -> exp.Expr:
 
 NODES: Mapping[type[exp.Expr], Callable[..., exp.Expr]] = {
     exp.Anonymous: _loose_json,
+    exp.Any: _any,
     exp.Bracket: lists.bracket,
     exp.Cast: _sized,
     exp.Extract: times.extract,

@@ -146,14 +146,26 @@ def instr(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 def like(node: exp.Like) -> exp.Expr:
-    """LIKE without ESCAPE: a backslash in the pattern is an ordinary character."""
-    written = literal_text(node.expression)
-    if isinstance(node.parent, exp.Escape) or (written is not None and "\\" not in written):
+    """LIKE without ESCAPE, also LIKE ANY and LIKE ALL: a backslash in a pattern is an ordinary character."""
+    if isinstance(node.parent, exp.Escape):
         return node
-    doubled = call("replace", node.expression, text("\\"), text("\\\\"))
-    pattern = doubled if written is None else text(written.replace("\\", "\\\\"))
-    node.set("expression", pattern)
+    given = node.expression
+    if isinstance(given, exp.Any | exp.All):
+        several = given.this.unnest()
+        patterns = several.expressions if isinstance(several, exp.Tuple) else [several]
+    else:
+        patterns = [given]
+    for pattern in patterns:
+        pattern.replace(_as_it_stands(pattern))
     return node
+
+
+def _as_it_stands(pattern: exp.Expr) -> exp.Expr:
+    """A pattern in which a backslash stands for itself."""
+    written = literal_text(pattern)
+    if written is None:
+        return call("replace", pattern.copy(), text("\\"), text("\\\\"))
+    return text(written.replace("\\", "\\\\"))
 
 
 def tested(name: str, pattern: str) -> Builder:
