@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from headwater.errors import StateError, UsageError
 from headwater.server.applications import NAME
+from headwater.server.bodies import Body
 from headwater.server.refusals import missing
 from headwater.server.server import Server
 
@@ -19,10 +20,8 @@ FOLDER = "dashboards"
 Text = Annotated[str, Field(max_length=200)]
 
 
-class Chart(BaseModel):
+class Chart(Body):
     """One chart: a view, how it is drawn, and which of its columns."""
-
-    model_config = ConfigDict(extra="forbid")
 
     view: Text = Field(description="application.view")
     kind: Literal["table", "bar", "line", "area", "pie", "number"] = "bar"
@@ -32,10 +31,8 @@ class Chart(BaseModel):
     width: int = Field(default=1, ge=1, le=2, description="in columns of the grid")
 
 
-class Dashboard(BaseModel):
+class Dashboard(Body):
     """Charts on a grid, in order."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Text = ""
     charts: list[Chart] = Field(default=[], max_length=100)

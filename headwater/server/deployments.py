@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater.server.answers import comparison_answer
 from headwater.server.records import INITIALIZING, RUNNING, Application, Deployment, Version
-from headwater.server.refusals import Conflict, missing
+from headwater.server.refusals import Conflict, Missing, missing
 from headwater.server.schedule import check_schedule
 from headwater.server.server import Server
 
@@ -73,6 +73,11 @@ def former_version(server: Server, application: Application) -> Version:
 def find_deployment(server: Server, application: Application, id: str) -> Deployment:
     """A deployment by its id; `latest` is the last one."""
     known = server.store.all(Deployment, application_id=application.id)
+    if not known:
+        raise Missing(
+            f"'{application.name}' was never deployed",
+            hint=f"Give it a version, then: headwater app deploy {application.name}.",
+        )
     found = known[-1:] if id == "latest" else [one for one in known if one.id == id]
     if not found:
         raise missing(f"deployment of '{application.name}'", id, [one.id for one in known[-3:]])

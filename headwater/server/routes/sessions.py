@@ -6,10 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.runtime.conversation import Listed, Outcome, Said, Started
 from headwater.runtime.facts import Silent
+from headwater.server.bodies import Body
 from headwater.server.server import Server
 from headwater.server.sessions import OpenSession, Sessions, Telling
 
@@ -17,10 +18,8 @@ LARGEST_STATEMENT = 1_000_000
 """In letters."""
 
 
-class NewStatement(BaseModel):
+class NewStatement(Body):
     """One statement, and where it stands for those who read an error about it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     statement: str = Field(max_length=LARGEST_STATEMENT, description="one statement, without its semicolon")
     file: str = Field(default="sql", max_length=1000, description="what errors call the text it comes from")
