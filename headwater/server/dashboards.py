@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +14,7 @@ from pydantic import Field, ValidationError
 from headwater.errors import StateError, UsageError
 from headwater.server.applications import NAME
 from headwater.server.bodies import Body
-from headwater.server.refusals import missing
+from headwater.server.refusals import Unwritten, missing
 from headwater.server.server import Server
 
 FOLDER = "dashboards"
@@ -55,18 +57,33 @@ def find_dashboard(server: Server, name: str) -> Dashboard:
 def save_dashboard(server: Server, name: str, dashboard: Dashboard) -> None:
     """Keep a dashboard, in the place of one of the same name."""
     file = _file(server, name)
-    file.parent.mkdir(exist_ok=True, mode=0o700)
     partial = file.with_suffix(".partial")
-    partial.write_text(
-        json.dumps(dashboard.model_dump(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    os.replace(partial, file)
+    text = json.dumps(dashboard.model_dump(), indent=2, ensure_ascii=False) + "\n"
+    with server.changing(), _writing(file):
+        file.parent.mkdir(exist_ok=True, mode=0o700)
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, file)
 
 
 def remove_dashboard(server: Server, name: str) -> None:
     """Forget a dashboard."""
-    find_dashboard(server, name)
-    _file(server, name).unlink()
+    with server.changing():
+        find_dashboard(server, name)
+        file = _file(server, name)
+        with _writing(file):
+            file.unlink()
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise Unwritten(
+            f'the dashboard in "{file.name}" cannot be written',
+            detail=f"{problem.strerror or problem}.",
+            hint="Is the disk full, and may the server's folder be written to? Try again.",
+        ) from None
 
 
 def _file(server: Server, name: str) -> Path:
@@ -83,8 +100,9 @@ def _read(file: Path) -> Dashboard:
         return Dashboard.model_validate_json(file.read_bytes())
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
-        raise StateError(
-            f'the dashboard in "{file.name}" cannot be read',
-            detail=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
-            hint="Mend the file, or remove it.",
-        ) from None
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except OSError as problem:
+        reason = f"{problem.strerror or problem}."
+    raise StateError(
+        f'the dashboard in "{file.name}" cannot be read', detail=reason, hint="Mend the file, or remove it."
+    )
