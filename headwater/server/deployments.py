@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwater.errors import HeadwaterError
 from headwater.server.answers import comparison_answer
 from headwater.server.records import INITIALIZING, RUNNING, Application, Deployment, Version
 from headwater.server.refusals import Conflict, Missing, missing
@@ -17,10 +18,19 @@ def deploy(
 ) -> Deployment:
     """Let a version run, in the place of the one that runs now; what it computes anew must be confirmed."""
     check_schedule(wanted)
+    saved = None if confirmed else server.made_from(application)
     if not confirmed:
         _ask(server, application, wanted)
     with server.changing(application):
-        _end_former(server, application)
+        ended = _end_former(server, application)
+        # Another version may have gone live since, or have come further; now nothing moves any more.
+        if not confirmed and server.made_from(application) != saved:
+            try:
+                _ask(server, application, wanted)
+            except HeadwaterError:
+                for former in ended:
+                    _go_on(server, application, former)
+                raise
         deployment = server.store.add(wanted)
         server.run(deployment)
     server.did(who, "version deployed", application, detail=_told(server, deployment))
@@ -51,8 +61,7 @@ def resume(server: Server, application: Application, deployment: Deployment, *, 
                 hint="Resume the latest deployment, or deploy the version of this one again.",
             )
         _end(server, application, deployment)  # it may wait for its next try, or its next time
-        ended = find_deployment(server, application, deployment.id)
-        server.run(server.store.change(ended, is_wanted=True, status=INITIALIZING, next_run_at=None))
+        _go_on(server, application, deployment)
     server.did(who, "deployment resumed", application, detail=_told(server, deployment))
     return find_deployment(server, application, deployment.id)
 
@@ -101,9 +110,17 @@ def _ask(server: Server, application: Application, wanted: Deployment) -> None:
     )
 
 
-def _end_former(server: Server, application: Application) -> None:
-    for former in server.store.all(Deployment, application_id=application.id, is_wanted=True):
+def _end_former(server: Server, application: Application) -> list[Deployment]:
+    wanted = server.store.all(Deployment, application_id=application.id, is_wanted=True)
+    for former in wanted:
         _end(server, application, former)
+    return wanted
+
+
+def _go_on(server: Server, application: Application, deployment: Deployment) -> None:
+    """Let a deployment that has ended run again."""
+    ended = find_deployment(server, application, deployment.id)
+    server.run(server.store.change(ended, is_wanted=True, status=INITIALIZING, next_run_at=None))
 
 
 def _end(server: Server, application: Application, deployment: Deployment) -> None:

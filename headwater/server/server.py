@@ -16,7 +16,7 @@ from headwater.connect.client import DEFAULT_URL
 from headwater.errors import HeadwaterError, StateError
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hosting import Host, Spark
-from headwater.runtime.keeping import Comparison, is_saved
+from headwater.runtime.keeping import Comparison, is_saved, made_from
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
 from headwater.server.integrations import whole_script, without_secrets
@@ -159,6 +159,10 @@ class Server:
     def has_state(self, application: Application) -> bool:
         """True if a version of it came to its first batch, or nearly."""
         return is_saved(self.state_of(application))
+
+    def made_from(self, application: Application) -> object:
+        """What the State of an application was made from; another value means another comparison."""
+        return made_from(self.state_of(application))
 
     def did(self, who: str, action: str, application: Application | None = None, *, detail: str = "") -> None:
         """Write down who did what."""
