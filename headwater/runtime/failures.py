@@ -90,6 +90,13 @@ def _of_spark(relation: str, cause: str) -> HeadwaterError:
     )
 
 
+def spark_has_ended() -> HeadwaterError:
+    """Nothing can be computed any more in this process."""
+    return HeadwaterError(
+        "Spark has ended", hint="Was its process killed, or the memory full? Start the server again."
+    )
+
+
 def is_out_of_memory(problem: Py4JJavaError) -> bool:
     """True if Java found no memory for it; what others compute goes on."""
     return "java.lang.OutOfMemoryError" in str(problem)

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from headwater.errors import HeadwaterError, SqlError, StateError
-from headwater.runtime.failures import is_out_of_memory, last_cause, said_by
+from headwater.runtime.failures import is_out_of_memory, last_cause, said_by, spark_has_ended
 from headwater.runtime.pipeline import Pipeline
 from headwater.schema import Column, Schema, arrow_schema, can_keep
 from headwater.spark.frames import bag_of
@@ -236,10 +236,7 @@ def _told() -> Iterator[None]:
             ) from problem
         raise SqlError("the query cannot be computed", detail=last_cause(str(problem))) from problem
     except (Py4JError, ConnectionError) as problem:
-        raise HeadwaterError(
-            "Spark has ended",
-            hint="Was its process killed, or the memory full? Start the server again.",
-        ) from problem
+        raise spark_has_ended() from problem
     except (OSError, pa.ArrowException) as problem:
         raise StateError(
             "what was to be read is gone or cannot be read",
