@@ -53,6 +53,7 @@ class Server:
         self._is_closing = self._is_closed = False
         self._deployed: dict[str, Deployed] = {}
         self._before_close: list[Callable[[], None]] = []
+        self._others: list[Callable[[], Mapping[str, Pipeline]]] = []
 
     def start(self) -> None:
         """Start Spark, and again all that ran when the server ended; returns at once."""
@@ -104,6 +105,15 @@ class Server:
         """Those whose pipeline stands now, by the name of the application."""
         found = {one.name: one for one in tuple(self._deployed.values()) if one.pipeline is not None}
         return dict(sorted(found.items()))
+
+    def others_running(self) -> Mapping[str, Pipeline]:
+        """The pipelines that stand now and are no application's: jobs and live queries of sessions, by their names."""
+        found = {name: pipeline for look in self._others for name, pipeline in look().items()}
+        return dict(sorted(found.items()))
+
+    def look_at(self, others: Callable[[], Mapping[str, Pipeline]]) -> None:
+        """Know of pipelines that somebody else runs here."""
+        self._others.append(others)
 
     def readable(self) -> Mapping[str, Pipeline]:
         """The pipelines that stand, or stood last and are over: between two runs of a schedule a view is there too."""

@@ -48,8 +48,11 @@ def router(server: Server) -> APIRouter:
         """Carry out one statement: an answer, a job that was started, or a live query to be followed."""
         found = sessions.get(session)
         outcome = found.session.run(body.statement, body.file, listener=Silent(), once=body.once)
-        if isinstance(outcome, Started):
-            server.did(request.state.who, "job started", detail=outcome.job.id)
+        match outcome:
+            case Started(job):
+                server.did(request.state.who, "job started", detail=job.id)
+            case Said(stopped=job_id) if job_id:
+                server.did(request.state.who, "job stopped", detail=job_id)
         return answer(found, outcome)
 
     _add_looks(made, sessions)
