@@ -27,13 +27,13 @@ def serve_command(given: argparse.Namespace) -> int:
     with Stop() as stop, closing(bound(given.host, given.port)) as listening:
         server = Server(given.state, connect_url=given.connect)
         try:
-            server.start()
             config = configured(make_app(server, access), given.certificate, given.key)
-            with answering(config, listening), _postgres(given, server, access=access) as postgres:
+            with _postgres(given, server, access=access) as postgres, answering(config, listening):
+                server.start()
                 scheme = "http" if given.certificate is None else "https"
                 print(f"headwater serves at {scheme}://{address_of(listening)}", flush=True)
                 if postgres is not None:
-                    print(f"clients of Postgres read at {given.host}:{postgres.port}", flush=True)
+                    print(f"clients of Postgres read at {postgres.address}", flush=True)
                 _wait(stop)
                 # Some requests wait for what a deployment does.
                 server.stop()

@@ -41,7 +41,6 @@ class Server:
         self.folder = folder.absolute()
         self.connect_url = connect_url
         self._closing = ExitStack()
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock_folder()
         self.store = Store(self.folder)
         self._closing.callback(self.store.close)
@@ -226,7 +225,15 @@ class Server:
                 self.journal.note("version cannot be read", version=version.id, problem=problem.to_json())
 
     def _lock_folder(self) -> None:
-        file = self._closing.enter_context((self.folder / "lock").open("w"))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = self._closing.enter_context((self.folder / "lock").open("w"))
+        except OSError as problem:
+            raise StateError(
+                f'no server can work in "{self.folder}"',
+                detail=f"{problem.strerror or problem}.",
+                hint="Let it write there, or give it another --state folder.",
+            ) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors import HeadwaterError
+from headwater.server.answering import address_of, bound
 from headwater.server.postgres.messages import (
     AUTHENTICATION_OK,
     CANCEL_CODE,
@@ -82,14 +83,8 @@ class Endpoint:
         self._is_closed = False
         self._wires: set[Wire] = set()
         self._sessions: dict[bytes, Session] = {}
-        try:
-            self._listening = socket.create_server((door.host, door.port), backlog=CONNECTIONS)
-        except OSError as problem:
-            raise ServiceError(
-                f"port {door.port} cannot be listened on",
-                detail=f"{door.host}:{door.port}: {problem.strerror or problem}.",
-                hint="Choose another with --pg-port.",
-            ) from problem
+        self._listening = bound(door.host, door.port, flag="--pg-port", backlog=CONNECTIONS)
+        self.address = address_of(self._listening)
         self.port: int = self._listening.getsockname()[1]
         self._begin(self._accept, "headwater postgres")
 
