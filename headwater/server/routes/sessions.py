@@ -11,6 +11,7 @@ from pydantic import Field
 from headwater.runtime.conversation import Listed, Outcome, Said, Started
 from headwater.runtime.facts import Silent
 from headwater.server.bodies import Body
+from headwater.server.routes.event_stream import described, event_stream
 from headwater.server.server import Server
 from headwater.server.sessions import OpenSession, Sessions, Telling
 
@@ -77,16 +78,13 @@ def _add_events(made: APIRouter, sessions: Sessions) -> None:
     @made.post(
         "/{session}/queries/{query}/events",
         response_class=StreamingResponse,
-        responses={
-            200: {"description": "Events, until the query ends.", "content": {"text/event-stream": {}}}
-        },
+        responses=described("Events, until the query ends."),
     )
     async def events(session: str, query: str, every_change: bool = False) -> StreamingResponse:
         """Start a live query and follow it; it ends when nobody listens any more."""
         found = sessions.get(session)
         telling = Telling(found, found.get(query), every_change=every_change)
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        return StreamingResponse(telling.events(), media_type="text/event-stream", headers=headers)
+        return event_stream(telling.events())
 
 
 def answer(session: OpenSession, outcome: Outcome) -> dict[str, Any]:
