@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headwater.errors import HeadwaterError
 from headwater.server.answers import comparison_answer
+from headwater.server.deployed import Deployed
 from headwater.server.records import INITIALIZING, RUNNING, Application, Deployment, Version
 from headwater.server.refusals import Conflict, Missing, missing
 from headwater.server.schedule import check_schedule
@@ -22,16 +23,20 @@ def deploy(
     if not confirmed:
         _ask(server, application, wanted)
     with server.changing(application):
-        ended = _end_former(server, application)
-        # Another version may have gone live since, or have come further; now nothing moves any more.
-        if not confirmed and server.made_from(application) != saved:
-            try:
+        paused = _paused(server, application)
+        try:
+            # Another version may have gone live since, or have come further; now nothing moves any more.
+            if not confirmed and server.made_from(application) != saved:
                 _ask(server, application, wanted)
-            except HeadwaterError:
-                for former in ended:
-                    _go_on(server, application, former)
-                raise
-        deployment = server.store.add(wanted)
+            deployment = server.store.add(wanted)
+        except HeadwaterError:
+            for former in paused[-1:]:
+                server.run(find_deployment(server, application, former.id))
+            raise
+        # Only now nobody wants the former one any more: a server that dies in between starts one of the two.
+        for former in paused:
+            ended = find_deployment(server, application, former.id)
+            server.store.change(ended, is_wanted=False, next_run_at=None)
         server.run(deployment)
     server.did(who, "version deployed", application, detail=_told(server, deployment))
     return deployment
@@ -61,7 +66,8 @@ def resume(server: Server, application: Application, deployment: Deployment, *, 
                 hint="Resume the latest deployment, or deploy the version of this one again.",
             )
         _end(server, application, deployment)  # it may wait for its next try, or its next time
-        _go_on(server, application, deployment)
+        ended = find_deployment(server, application, deployment.id)
+        server.run(server.store.change(ended, is_wanted=True, status=INITIALIZING, next_run_at=None))
     server.did(who, "deployment resumed", application, detail=_told(server, deployment))
     return find_deployment(server, application, deployment.id)
 
@@ -110,33 +116,43 @@ def _ask(server: Server, application: Application, wanted: Deployment) -> None:
     )
 
 
-def _end_former(server: Server, application: Application) -> list[Deployment]:
+def _paused(server: Server, application: Application) -> list[Deployment]:
+    """What was to run of an application; nothing of it runs now, and all of it would if the server began again."""
     wanted = server.store.all(Deployment, application_id=application.id, is_wanted=True)
     for former in wanted:
-        _end(server, application, former)
+        deployed = _running(server, application, former)
+        if deployed is not None:
+            deployed.stop()
+            _join(application, deployed)
     return wanted
 
 
-def _go_on(server: Server, application: Application, deployment: Deployment) -> None:
-    """Let a deployment that has ended run again."""
-    ended = find_deployment(server, application, deployment.id)
-    server.run(server.store.change(ended, is_wanted=True, status=INITIALIZING, next_run_at=None))
-
-
 def _end(server: Server, application: Application, deployment: Deployment) -> None:
-    """Stop a deployment and wait for its end."""
-    deployed = server.deployed(application)
-    if deployed is None or deployed.deployment.id != deployment.id or deployed.is_over:
+    """Stop a deployment for good and wait for its end."""
+    deployed = _running(server, application, deployment)
+    if deployed is None:
         server.store.change(find_deployment(server, application, deployment.id), is_wanted=False)
         return
     deployed.cancel()
+    _join(application, deployed)
+    # What a full disk kept it from writing down itself is the answer to who asked.
+    server.store.change(deployed.deployment, is_wanted=False)
+
+
+def _running(server: Server, application: Application, deployment: Deployment) -> Deployed | None:
+    """What runs of a deployment, or waits to run; None if nothing does."""
+    deployed = server.deployed(application)
+    if deployed is None or deployed.deployment.id != deployment.id or deployed.is_over:
+        return None
+    return deployed
+
+
+def _join(application: Application, deployed: Deployed) -> None:
     if not deployed.join(END_SECONDS):
         raise Conflict(
             f"the deployment of '{application.name}' has not ended within {END_SECONDS:g} s",
             hint="Its step takes long, or its database is away. It ends when that is over; ask again.",
         )
-    # What a full disk kept it from writing down itself is the answer to who asked.
-    server.store.change(deployed.deployment, is_wanted=False)
 
 
 def _told(server: Server, deployment: Deployment) -> str:

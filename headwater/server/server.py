@@ -58,7 +58,9 @@ class Server:
         """Start Spark, and again all that ran when the server ended; returns at once."""
         self.journal.note("server started")
         threading.Thread(target=self._start_spark, name="headwater spark", daemon=True).start()
-        for deployment in self.store.all(Deployment, is_wanted=True):
+        # One of an application: where the server died while a version took the place of another, both are wanted.
+        last = {one.application_id: one for one in self.store.all(Deployment, is_wanted=True)}
+        for deployment in last.values():
             self.run(deployment)
 
     def changing(self, application: Application | None = None) -> AbstractContextManager[bool]:

@@ -17,6 +17,7 @@ from headwater.runtime.keeping import Comparison
 from headwater.server.applications import find_application
 from headwater.server.deployed import Deployed
 from headwater.server.records import Application, Version
+from headwater.server.refusals import Unwritten
 from headwater.server.server import Server
 from headwater.sources.values import STORES, ValuesStore
 from tests.server.waiting import until
@@ -146,6 +147,16 @@ def test_a_version_is_compared_with_what_went_live_meanwhile(
     refused = deploy(client, 3)
     assert refused.status_code == 409
     assert refused.json()["comparison"]["gone"] == ["ids"]
+    assert wait_for(client, "RUNNING")["version"] == 2
+    assert len(rows(server, "ids")) == 3
+
+    def full(record: object) -> None:
+        raise Unwritten("what the server knows cannot be written")
+
+    monkeypatch.setattr(server.store, "add", full)
+    assert deploy(client, 3, confirmed=True).status_code == 503
+    monkeypatch.undo()
+    # Nothing was changed, as the answer says.
     assert wait_for(client, "RUNNING")["version"] == 2
     assert len(rows(server, "ids")) == 3
 
