@@ -27,13 +27,13 @@ def serve_command(given: argparse.Namespace) -> int:
     with Stop() as stop, closing(bound(given.host, given.port)) as listening:
         server = Server(given.state, connect_url=given.connect)
         try:
-            server.start()
             config = configured(make_app(server, access), given.certificate, given.key)
-            with answering(config, listening), _postgres(given, server, access=access) as postgres:
+            with postgres(given, server, access=access) as endpoint, answering(config, listening):
+                server.start()
                 scheme = "http" if given.certificate is None else "https"
                 print(f"headwater serves at {scheme}://{address_of(listening)}", flush=True)
-                if postgres is not None:
-                    print(f"clients of Postgres read at {given.host}:{postgres.port}", flush=True)
+                if endpoint is not None:
+                    print(f"clients of Postgres read at {endpoint.address}", flush=True)
                 _wait(stop)
                 # Some requests wait for what a deployment does.
                 server.stop()
@@ -66,7 +66,7 @@ def _check(given: argparse.Namespace, access: Access) -> None:
 
 
 @contextmanager
-def _postgres(given: argparse.Namespace, server: Server, *, access: Access) -> Iterator[Endpoint | None]:
+def postgres(given: argparse.Namespace, server: Server, *, access: Access) -> Iterator[Endpoint | None]:
     """Clients of Postgres read views and tables inside the block, if they are to; a token is their password."""
     if given.pg_port is None:
         yield None

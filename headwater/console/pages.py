@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, SecretStr
 from starlette.exceptions import HTTPException
 
 ASSETS = Path(__file__).resolve().parent / "assets"
@@ -50,9 +50,10 @@ mimetypes.add_type("text/javascript", ".js")
 class Login(BaseModel):
     """What somebody types at the door."""
 
-    model_config = ConfigDict(extra="forbid")
+    # A bound for all texts, not for this field: it also refuses what JSON can spell and no text can hold.
+    model_config = ConfigDict(extra="forbid", str_max_length=1000)
 
-    token: SecretStr = Field(max_length=1000)
+    token: SecretStr
 
 
 def is_page(path: str) -> bool:

@@ -58,6 +58,8 @@ class Said:
     """True for words about what was done, False for an answer."""
     is_bad: bool = False
     """True if VERIFY found a difference."""
+    stopped: str = ""
+    """The job that was stopped, if that is what was done."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def told(relation: str, folder: Path) -> Iterator[None]:
         is_lost = (problem.getCondition() or "").startswith(("PATH_NOT_FOUND", "FAILED_READ_FILE"))
         raise (_of_state if is_lost else _of_value)(relation, said_by(problem)) from problem
     except Py4JJavaError as problem:
-        raise _of_spark(relation, _last_cause(str(problem))) from problem
+        raise _of_spark(relation, last_cause(str(problem))) from problem
     except BrokenPipeError:
         # Whoever read our output has gone; that is no failure.
         raise
@@ -90,7 +90,19 @@ def _of_spark(relation: str, cause: str) -> HeadwaterError:
     )
 
 
-def _last_cause(trace: str) -> str:
+def spark_has_ended() -> HeadwaterError:
+    """Nothing can be computed any more in this process."""
+    return HeadwaterError(
+        "Spark has ended", hint="Was its process killed, or the memory full? Start the server again."
+    )
+
+
+def is_out_of_memory(problem: Py4JJavaError) -> bool:
+    """True if Java found no memory for it; what others compute goes on."""
+    return "java.lang.OutOfMemoryError" in str(problem)
+
+
+def last_cause(trace: str) -> str:
     """The innermost reason of a Java trace, without the name of its class."""
     lines = trace.splitlines()
     causes = [line for line in lines if line.startswith("Caused by: ")] or lines[1:2] or lines[:1]

@@ -15,6 +15,7 @@ from headwater.runtime.compile import compile_script
 from headwater.runtime.declared import check_declared
 from headwater.runtime.either_way import check_tables
 from headwater.runtime.facts import Listener, Silent
+from headwater.runtime.failures import spark_has_ended
 from headwater.runtime.hidden import Hidden
 from headwater.runtime.keeping import Comparison, compared
 from headwater.runtime.open import (
@@ -60,8 +61,10 @@ class Host:
             return False
 
     def start(self, listener: Listener) -> SparkSession:
-        """Start Spark, if it was not started yet."""
+        """Start Spark, if it was not started yet; one that has ended is not started again in this process."""
         with self._starting:
+            if self._spark is not None and not self.is_ready:
+                raise spark_has_ended()
             if self._spark is None:
                 known = [jar for text in self._scripts() for jar in _jars(text, listener)]
                 # What is at hand too: the first script that reads Kafka may come to a server that runs.

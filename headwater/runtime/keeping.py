@@ -61,6 +61,17 @@ def is_saved(folder: Path) -> bool:
     return (folder / FILE).exists()
 
 
+def made_from(folder: Path) -> object:
+    """What is saved in a folder was made from this: another value, another comparison; None before anything is saved."""
+    if not is_saved(folder):
+        return None
+    progress = Progress(folder)
+    try:
+        return progress.text("script"), {name: one.fingerprint for name, one in progress.relations.items()}
+    finally:
+        progress.close()
+
+
 def kept_of(program: Program, progress: Progress) -> dict[str, State]:
     """The saved States that a program goes on with: made from the same, and going where they went."""
     made_from, moved = fingerprints(program), moved_of(program, progress)

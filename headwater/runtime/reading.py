@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from headwater.errors import HeadwaterError, SqlError, StateError
-from headwater.runtime.failures import said_by
+from headwater.runtime.failures import is_out_of_memory, last_cause, said_by, spark_has_ended
 from headwater.runtime.pipeline import Pipeline
 from headwater.schema import Column, Schema, arrow_schema, can_keep
 from headwater.spark.frames import bag_of
@@ -229,14 +229,14 @@ def _told() -> Iterator[None]:
             hint="Let the query take such values (try_divide, try_cast, NULLIF, a WHERE).",
         ) from problem
     except Py4JJavaError as problem:
-        raise SqlError(
-            "the query cannot be computed", detail=str(problem).splitlines()[1].lstrip(": ")
-        ) from problem
+        if is_out_of_memory(problem):
+            raise SqlError(
+                "the query needs more memory than Spark has",
+                hint="Ask for smaller values or fewer rows at once; or let a view compute it.",
+            ) from problem
+        raise SqlError("the query cannot be computed", detail=last_cause(str(problem))) from problem
     except (Py4JError, ConnectionError) as problem:
-        raise HeadwaterError(
-            "Spark has ended",
-            hint="Was its process killed, or the memory full? Start the server again.",
-        ) from problem
+        raise spark_has_ended() from problem
     except (OSError, pa.ArrowException) as problem:
         raise StateError(
             "what was to be read is gone or cannot be read",

@@ -6,16 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from headwater.runtime.interactive import busy_cores, running_cores
 from headwater.runtime.pipeline import Pipeline
 from headwater.sources.base import Retained, Retaining
 
+GONE = (Py4JError, OSError)
+"""What is raised where Spark has ended: it has nothing any more, and who watches over it has to hear that."""
+
 
 @dataclass(frozen=True)
 class Resources:
-    """Cores and bytes of memory; all zero before Spark has started."""
+    """Cores and bytes of memory; all zero before Spark has started, and after it has ended."""
 
     cores: int = 0
     memory: int = 0
@@ -35,11 +39,14 @@ class Held:
 
 def resources() -> Resources:
     """What there is, and how much memory is in use; nothing is kept in the heap from step to step."""
-    cores, context = running_cores(), SparkContext._active_spark_context
-    if cores is None or context is None or context._jvm is None:
+    try:
+        cores, context = running_cores(), SparkContext._active_spark_context
+        if cores is None or context is None or context._jvm is None:
+            return Resources()
+        heap: Any = context._jvm.java.lang.Runtime.getRuntime()
+        return Resources(cores, int(heap.maxMemory()), int(heap.totalMemory() - heap.freeMemory()))
+    except GONE:
         return Resources()
-    heap: Any = context._jvm.java.lang.Runtime.getRuntime()
-    return Resources(cores, int(heap.maxMemory()), int(heap.totalMemory() - heap.freeMemory()))
 
 
 def held_by(pipeline: Pipeline) -> Held:
@@ -48,7 +55,11 @@ def held_by(pipeline: Pipeline) -> Held:
         states = {name: state for name, state in snapshot.states.items() if _is_named(pipeline, name)}
         rows = {name: state.rows for name, state in states.items()}
         sizes = {name: _size(state.paths) for name, state in states.items()}
-    return Held(busy_cores(pipeline), rows, sizes)
+    try:
+        busy = busy_cores(pipeline)
+    except GONE:
+        busy = 0
+    return Held(busy, rows, sizes)
 
 
 def _is_named(pipeline: Pipeline, name: str) -> bool:

@@ -75,7 +75,7 @@ class LocalSession:
                     return Listed(self._jobs.all())
                 case (sql.StopJob() as stop,):
                     job = self._jobs.stop(stop.job, stop.place)
-                    return Said(f"job '{job.id}' is {job.state}", is_note=True)
+                    return Said(f"job '{job.id}' is {job.state}", is_note=True, stopped=job.id)
                 case (sql.Verify() | sql.Analyze() as asked,):
                     return self._ask(asked)
                 case (sql.Select() as select,):

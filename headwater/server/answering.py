@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 from collections.abc import Iterator
@@ -56,8 +57,8 @@ def answering(config: uvicorn.Config, listening: socket.socket) -> Iterator[None
         thread.join(2 * END_SECONDS)
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens."""
+def bound(host: str, port: int, *, flag: str = "--port", backlog: int = 128) -> socket.socket:
+    """A socket that listens; `flag` is what its port is called on the command line."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -67,11 +68,23 @@ def bound(host: str, port: int) -> socket.socket:
         opened.close()
         raise UsageError(
             f"cannot listen at {host}:{port}",
-            detail=str(getattr(problem, "strerror", None) or problem),
-            hint="Another server may be there: take another port.",
+            detail=f"{getattr(problem, 'strerror', None) or problem}.",
+            hint=_way_out(problem, flag),
         ) from None
-    opened.listen(128)
+    opened.listen(backlog)
     return opened
+
+
+def _way_out(problem: Exception, flag: str) -> str:
+    match problem:
+        case OverflowError():
+            return f"{flag} is a number from 0 to 65535; 0 is any port that is free."
+        case OSError(errno=errno.EADDRINUSE):
+            return f"Another server may be there: take another {flag}."
+        case PermissionError():
+            return f"Take a {flag} above 1023."
+        case _:
+            return "--host is an address of this machine."
 
 
 def address_of(listening: socket.socket) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from headwater.errors import StateError, UsageError
 from headwater.server.applications import NAME
-from headwater.server.refusals import missing
+from headwater.server.bodies import Body
+from headwater.server.refusals import Unwritten, missing
 from headwater.server.server import Server
 
 FOLDER = "dashboards"
@@ -19,10 +22,8 @@ FOLDER = "dashboards"
 Text = Annotated[str, Field(max_length=200)]
 
 
-class Chart(BaseModel):
+class Chart(Body):
     """One chart: a view, how it is drawn, and which of its columns."""
-
-    model_config = ConfigDict(extra="forbid")
 
     view: Text = Field(description="application.view")
     kind: Literal["table", "bar", "line", "area", "pie", "number"] = "bar"
@@ -32,10 +33,8 @@ class Chart(BaseModel):
     width: int = Field(default=1, ge=1, le=2, description="in columns of the grid")
 
 
-class Dashboard(BaseModel):
+class Dashboard(Body):
     """Charts on a grid, in order."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Text = ""
     charts: list[Chart] = Field(default=[], max_length=100)
@@ -58,18 +57,33 @@ def find_dashboard(server: Server, name: str) -> Dashboard:
 def save_dashboard(server: Server, name: str, dashboard: Dashboard) -> None:
     """Keep a dashboard, in the place of one of the same name."""
     file = _file(server, name)
-    file.parent.mkdir(exist_ok=True, mode=0o700)
     partial = file.with_suffix(".partial")
-    partial.write_text(
-        json.dumps(dashboard.model_dump(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    os.replace(partial, file)
+    text = json.dumps(dashboard.model_dump(), indent=2, ensure_ascii=False) + "\n"
+    with server.changing(), _writing(file):
+        file.parent.mkdir(exist_ok=True, mode=0o700)
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, file)
 
 
 def remove_dashboard(server: Server, name: str) -> None:
     """Forget a dashboard."""
-    find_dashboard(server, name)
-    _file(server, name).unlink()
+    with server.changing():
+        find_dashboard(server, name)
+        file = _file(server, name)
+        with _writing(file):
+            file.unlink()
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise Unwritten(
+            f'the dashboard in "{file.name}" cannot be written',
+            detail=f"{problem.strerror or problem}.",
+            hint="Is the disk full, and may the server's folder be written to? Try again.",
+        ) from None
 
 
 def _file(server: Server, name: str) -> Path:
@@ -86,8 +100,9 @@ def _read(file: Path) -> Dashboard:
         return Dashboard.model_validate_json(file.read_bytes())
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
-        raise StateError(
-            f'the dashboard in "{file.name}" cannot be read',
-            detail=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
-            hint="Mend the file, or remove it.",
-        ) from None
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except OSError as problem:
+        reason = f"{problem.strerror or problem}."
+    raise StateError(
+        f'the dashboard in "{file.name}" cannot be read', detail=reason, hint="Mend the file, or remove it."
+    )

@@ -19,6 +19,9 @@ from headwater.server.schedule import first_run, next_run
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """In seconds, between a failure and the next start; it doubles with each failure in a row."""
 
+CLOCK_SECONDS = 5.0
+"""So late, at most, is heard of a clock that was set, or of a machine that slept."""
+
 Opening = Callable[[Listener], Pipeline]
 Changed = Callable[[Deployment, dict[str, Any]], Deployment]
 """Keeps a deployment with other values in some of its fields."""
@@ -177,7 +180,13 @@ class Deployed(Nobody):
         """Wait until a moment; False if it is stopped before."""
         if at is not None and at > time.time() and self.deployment.next_run_at != at:
             self._note(next_run_at=at)
-        return not self._stop.wait(max(0.0, (at or 0.0) - time.time()))
+        at = at or 0.0
+        # By both clocks: one that is set back delays nothing, one that is set forward is heard.
+        due = time.monotonic() + at - time.time()
+        while (left := min(at - time.time(), due - time.monotonic())) > 0:
+            if self._stop.wait(min(left, CLOCK_SECONDS)):
+                return False
+        return not self._stop.is_set()
 
     def _note(self, **fields: Any) -> None:
         known = {field.name for field in dataclasses.fields(Deployment)}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from headwater.errors import HeadwaterError
 from headwater.server.answers import comparison_answer
+from headwater.server.deployed import Deployed
 from headwater.server.records import INITIALIZING, RUNNING, Application, Deployment, Version
-from headwater.server.refusals import Conflict, missing
+from headwater.server.refusals import Conflict, Missing, missing
 from headwater.server.schedule import check_schedule
 from headwater.server.server import Server
 
@@ -17,11 +19,24 @@ def deploy(
 ) -> Deployment:
     """Let a version run, in the place of the one that runs now; what it computes anew must be confirmed."""
     check_schedule(wanted)
+    saved = None if confirmed else server.made_from(application)
     if not confirmed:
         _ask(server, application, wanted)
     with server.changing(application):
-        _end_former(server, application)
-        deployment = server.store.add(wanted)
+        paused = _paused(server, application)
+        try:
+            # Another version may have gone live since, or have come further; now nothing moves any more.
+            if not confirmed and server.made_from(application) != saved:
+                _ask(server, application, wanted)
+            deployment = server.store.add(wanted)
+        except HeadwaterError:
+            for former in paused[-1:]:
+                server.run(find_deployment(server, application, former.id))
+            raise
+        # Only now nobody wants the former one any more: a server that dies in between starts one of the two.
+        for former in paused:
+            ended = find_deployment(server, application, former.id)
+            server.store.change(ended, is_wanted=False, next_run_at=None)
         server.run(deployment)
     server.did(who, "version deployed", application, detail=_told(server, deployment))
     return deployment
@@ -73,6 +88,11 @@ def former_version(server: Server, application: Application) -> Version:
 def find_deployment(server: Server, application: Application, id: str) -> Deployment:
     """A deployment by its id; `latest` is the last one."""
     known = server.store.all(Deployment, application_id=application.id)
+    if not known:
+        raise Missing(
+            f"'{application.name}' was never deployed",
+            hint=f"Give it a version, then: headwater app deploy {application.name}.",
+        )
     found = known[-1:] if id == "latest" else [one for one in known if one.id == id]
     if not found:
         raise missing(f"deployment of '{application.name}'", id, [one.id for one in known[-3:]])
@@ -96,25 +116,43 @@ def _ask(server: Server, application: Application, wanted: Deployment) -> None:
     )
 
 
-def _end_former(server: Server, application: Application) -> None:
-    for former in server.store.all(Deployment, application_id=application.id, is_wanted=True):
-        _end(server, application, former)
+def _paused(server: Server, application: Application) -> list[Deployment]:
+    """What was to run of an application; nothing of it runs now, and all of it would if the server began again."""
+    wanted = server.store.all(Deployment, application_id=application.id, is_wanted=True)
+    for former in wanted:
+        deployed = _running(server, application, former)
+        if deployed is not None:
+            deployed.stop()
+            _join(application, deployed)
+    return wanted
 
 
 def _end(server: Server, application: Application, deployment: Deployment) -> None:
-    """Stop a deployment and wait for its end."""
-    deployed = server.deployed(application)
-    if deployed is None or deployed.deployment.id != deployment.id or deployed.is_over:
+    """Stop a deployment for good and wait for its end."""
+    deployed = _running(server, application, deployment)
+    if deployed is None:
         server.store.change(find_deployment(server, application, deployment.id), is_wanted=False)
         return
     deployed.cancel()
+    _join(application, deployed)
+    # What a full disk kept it from writing down itself is the answer to who asked.
+    server.store.change(deployed.deployment, is_wanted=False)
+
+
+def _running(server: Server, application: Application, deployment: Deployment) -> Deployed | None:
+    """What runs of a deployment, or waits to run; None if nothing does."""
+    deployed = server.deployed(application)
+    if deployed is None or deployed.deployment.id != deployment.id or deployed.is_over:
+        return None
+    return deployed
+
+
+def _join(application: Application, deployed: Deployed) -> None:
     if not deployed.join(END_SECONDS):
         raise Conflict(
             f"the deployment of '{application.name}' has not ended within {END_SECONDS:g} s",
             hint="Its step takes long, or its database is away. It ends when that is over; ask again.",
         )
-    # What a full disk kept it from writing down itself is the answer to who asked.
-    server.store.change(deployed.deployment, is_wanted=False)
 
 
 def _told(server: Server, deployment: Deployment) -> str:

@@ -11,11 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headwater.console.pages import COOKIE, OURS, is_page
 from headwater.errors import HeadwaterError
 from headwater.server.access import LOCAL, OPEN, READING, Access, Forbidden
+from headwater.server.bodies import LARGEST_REQUEST
 from headwater.server.problems import problem_answer
 from headwater.server.refusals import TooLarge
-
-LARGEST_REQUEST = 4 * 1024 * 1024
-"""In bytes."""
 
 
 class Guard:

@@ -16,7 +16,7 @@ from headwater.connect.client import DEFAULT_URL
 from headwater.errors import HeadwaterError, StateError
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hosting import Host, Spark
-from headwater.runtime.keeping import Comparison, is_saved
+from headwater.runtime.keeping import Comparison, is_saved, made_from
 from headwater.runtime.pipeline import Pipeline
 from headwater.server.deployed import Deployed
 from headwater.server.integrations import whole_script, without_secrets
@@ -41,7 +41,6 @@ class Server:
         self.folder = folder.absolute()
         self.connect_url = connect_url
         self._closing = ExitStack()
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock_folder()
         self.store = Store(self.folder)
         self._closing.callback(self.store.close)
@@ -53,12 +52,15 @@ class Server:
         self._is_closing = self._is_closed = False
         self._deployed: dict[str, Deployed] = {}
         self._before_close: list[Callable[[], None]] = []
+        self._others: list[Callable[[], Mapping[str, Pipeline]]] = []
 
     def start(self) -> None:
         """Start Spark, and again all that ran when the server ended; returns at once."""
         self.journal.note("server started")
         threading.Thread(target=self._start_spark, name="headwater spark", daemon=True).start()
-        for deployment in self.store.all(Deployment, is_wanted=True):
+        # One of an application: where the server died while a version took the place of another, both are wanted.
+        last = {one.application_id: one for one in self.store.all(Deployment, is_wanted=True)}
+        for deployment in last.values():
             self.run(deployment)
 
     def changing(self, application: Application | None = None) -> AbstractContextManager[bool]:
@@ -104,6 +106,15 @@ class Server:
         """Those whose pipeline stands now, by the name of the application."""
         found = {one.name: one for one in tuple(self._deployed.values()) if one.pipeline is not None}
         return dict(sorted(found.items()))
+
+    def others_running(self) -> Mapping[str, Pipeline]:
+        """The pipelines that stand now and are no application's: jobs and live queries of sessions, by their names."""
+        found = {name: pipeline for look in self._others for name, pipeline in look().items()}
+        return dict(sorted(found.items()))
+
+    def look_at(self, others: Callable[[], Mapping[str, Pipeline]]) -> None:
+        """Know of pipelines that somebody else runs here."""
+        self._others.append(others)
 
     def readable(self) -> Mapping[str, Pipeline]:
         """The pipelines that stand, or stood last and are over: between two runs of a schedule a view is there too."""
@@ -160,6 +171,10 @@ class Server:
         """True if a version of it came to its first batch, or nearly."""
         return is_saved(self.state_of(application))
 
+    def made_from(self, application: Application) -> object:
+        """What the State of an application was made from; another value means another comparison."""
+        return made_from(self.state_of(application))
+
     def did(self, who: str, action: str, application: Application | None = None, *, detail: str = "") -> None:
         """Write down who did what."""
         name, id = (application.name, application.id) if application else ("", "")
@@ -212,7 +227,15 @@ class Server:
                 self.journal.note("version cannot be read", version=version.id, problem=problem.to_json())
 
     def _lock_folder(self) -> None:
-        file = self._closing.enter_context((self.folder / "lock").open("w"))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = self._closing.enter_context((self.folder / "lock").open("w"))
+        except OSError as problem:
+            raise StateError(
+                f'no server can work in "{self.folder}"',
+                detail=f"{problem.strerror or problem}.",
+                hint="Let it write there, or give it another --state folder.",
+            ) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -19,7 +19,8 @@ from headwater.runtime.conversation import LiveAnswers, Query
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.runtime.interactive import Interactive
 from headwater.runtime.jobs import Jobs
-from headwater.runtime.live_query import remove_leftovers
+from headwater.runtime.live_query import LocalQuery, remove_leftovers
+from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.session import LocalSession
 from headwater.runtime.turning import waited
 from headwater.schema import WEIGHT
@@ -112,6 +113,7 @@ class Sessions:
         self._jobs = Jobs()
         self._open: dict[str, OpenSession] = {}
         self._lock = threading.Lock()
+        server.look_at(self._running)
         server.before_close(self._end_queries)
         server.before_close(self._jobs.close)
         # Of a server that was killed. Databases may take long to answer.
@@ -154,6 +156,16 @@ class Sessions:
             self._open.pop(id, None)
         for query in list(closed.followed.values()):
             query.stop()
+
+    def _running(self) -> dict[str, Pipeline]:
+        """The pipelines of jobs and of live queries; those that look at applications have none of their own."""
+        with self._lock:
+            followed = [query for one in self._open.values() for query in list(one.followed.values())]
+        queries = [query.turning for query in followed if isinstance(query, LocalQuery)]
+        turnings = [*self._jobs.turnings(), *(one for one in queries if one is not None)]
+        return {
+            one.name: one.pipeline for one in turnings if one.pipeline is not None and one.opened.is_set()
+        }
 
     def _end_queries(self) -> None:
         """End all live queries: what they made at their sources would wait there for somebody who never comes."""

@@ -76,6 +76,9 @@ SETTINGS = {
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.log.level": "ERROR",
+    # A task that finds no memory fails, and with it what it computes. With the default Spark ends its whole process:
+    # one reader's query would end all pipelines of a server.
+    "spark.executor.killOnFatalError.depth": "0",
     # Nothing is cached in the heap: State is read from files, so a small heap is enough for any size of it.
     "spark.driver.memory": "2g",
     JAVA_OPTIONS: " ".join(

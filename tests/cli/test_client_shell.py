@@ -6,6 +6,7 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,11 @@ def test_statements_are_carried_out_one_by_one_up_to_the_first_error(session: Wr
     shown = said(session, "USE a; WRONG;\n USE b;", None, "USE c;")
     assert session.asked == ["sql: USE a", "sql: WRONG", "sql: USE c"]
     assert shown == "done\nerror: that is wrong\nhint: Write it right.\ndone\n"
+
+
+def test_a_job_is_stopped_whatever_it_is_called(session: WrittenSession) -> None:
+    Shell(session, Console(file=io.StringIO()), PressedKeyboard()).stop(replace(JOB, id="ann's"))
+    assert session.asked == ["sql: STOP JOB 'ann''s'"]
 
 
 def test_a_query_is_shown_until_a_key_is_pressed(session: WrittenSession) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from tests.server.waiting import until
 
 START_SECONDS = 180.0
 
+HOUSE = Path(__file__).parents[2]
+
 
 class Served:
     """A server that is started, killed and started again on one folder."""
 
-    def __init__(self, folder: Path, *more: str) -> None:
+    def __init__(self, folder: Path, *more: str, program: Sequence[str] = ("headwater", "serve")) -> None:
         self.folder = folder
         self._more = more
+        self._program = program
         self.url = ""
         self.postgres_port = 0
         self._process: subprocess.Popen[str] | None = None
@@ -34,11 +38,12 @@ class Served:
         """Start it, if it does not run, and wait until it answers."""
         if self._process is not None:
             return
-        command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--state", str(self.folder)]
+        command = [sys.executable, "-m", *self._program, "--port", "0", "--state", str(self.folder)]
         command += self._more
+        env = os.environ | {"PYTHONPATH": str(HOUSE)}
         log = (self.folder.parent / "serve.log").open("a")
         self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=self.folder.parent, env=os.environ
+            command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=self.folder.parent, env=env
         )
         log.close()
         assert self._process.stdout is not None

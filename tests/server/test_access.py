@@ -19,7 +19,7 @@ from headwater.cli.tokens import read_tokens
 from headwater.errors import UsageError
 from headwater.options import Secret
 from headwater.server.access import OPEN, Access
-from headwater.server.guard import LARGEST_REQUEST
+from headwater.server.bodies import LARGEST_REQUEST
 from headwater.server.http import make_app
 from headwater.server.server import Server
 

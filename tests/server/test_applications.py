@@ -80,6 +80,32 @@ def test_every_refusal_has_one_form(
     assert (answer.status_code, answer.json()["error"]["message"]) == (status, message)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/integrations", r'{"name": "db", "options": {"\ud800": "x"}}'),
+        ("POST", "/integrations", r'{"name": "db", "secret": "\ud800"}'),
+        ("POST", "/applications/shop/deployments", r'{"version_id": "\ud800"}'),
+        ("POST", "/console/login", r'{"token": "\ud800"}'),
+    ],
+)
+def test_what_is_no_text_is_refused_and_not_kept(
+    client: httpx.Client, method: str, path: str, body: str
+) -> None:
+    client.post("/applications", json={"name": "shop"})
+    headers = {"Content-Type": "application/json", "X-Headwater-Console": "1"}
+    answer = client.request(method, path, content=body, headers=headers)
+    assert answer.status_code == 422, answer.text
+    assert client.get("/integrations").json() == {"integrations": []}
+
+
+def test_what_was_never_deployed_is_told_as_that(client: httpx.Client) -> None:
+    client.post("/applications", json={"name": "shop"})
+    error = client.get("/applications/shop/deployments/latest").json()["error"]
+    assert error["message"] == "'shop' was never deployed"
+    assert error["hint"] == "Give it a version, then: headwater app deploy shop."
+
+
 def test_the_description_needs_nothing_from_elsewhere(client: httpx.Client) -> None:
     page = client.get("/docs").text
     assert "/applications/{application}/deployments" in page

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +16,10 @@ import pytest
 from headwater.errors import SourceError
 from headwater.runtime.facts import Listener
 from headwater.runtime.pipeline import Pipeline
+from headwater.server import deployed as deployed_module
 from headwater.server.deployed import Deployed
 from headwater.server.records import CANCELED, FAILED, FINISHED, INITIALIZING, RUNNING, Deployment
+from tests.postgres.world import wait_for
 
 TOMORROW = time.time() + 86_400
 YEARLY = Deployment("application", "version", mode="schedule", cron="0 0 1 1 *", runs=1, started_at=1000.0)
@@ -73,6 +77,27 @@ class Short:
 
     def close(self) -> None:
         """Nothing."""
+
+
+def test_a_clock_that_is_set_while_it_waits_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [datetime(2024, 1, 1, 8, tzinfo=UTC).timestamp()]
+    monkeypatch.setattr(deployed_module, "time", SimpleNamespace(time=lambda: now[0], monotonic=lambda: 0.0))
+    monkeypatch.setattr(deployed_module, "CLOCK_SECONDS", 0.01, raising=False)
+
+    def opening(listener: Listener) -> Pipeline:
+        short: Any = Short()
+        return short  # type: ignore[no-any-return]  # as far as it is asked
+
+    daily = Deployment("application", "version", mode="schedule", cron="0 9 * * *")
+    deployed = Deployed("shop", daily, opening=opening, changed=changed)
+    deployed.start()
+    wait_for(lambda: deployed.deployment.next_run_at is not None)
+    # The machine slept over its time.
+    now[0] = datetime(2024, 1, 1, 10, tzinfo=UTC).timestamp()
+    wait_for(lambda: deployed.deployment.status == FINISHED, seconds=10)
+    assert deployed.deployment.next_run_at == datetime(2024, 1, 2, 9, tzinfo=UTC).timestamp()
+    deployed.cancel()
+    assert deployed.join(10)
 
 
 def test_what_ran_last_is_read_while_the_next_run_cannot_be_opened() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 import pytest
 import sqlglot
@@ -144,6 +145,15 @@ def test_a_query_that_takes_too_long_is_stopped_and_the_next_is_answered(world: 
     with pytest.raises(HeadwaterError, match="took longer than 1 s and was stopped"):
         Reader(world).select(query(endless), Limits(seconds=1.0))
     assert rows(Reader(world).select(query("SELECT count(*) FROM orders"))) == [(3,)]
+
+
+def test_a_query_that_finds_no_memory_ends_alone(world: World) -> None:
+    with pytest.raises(HeadwaterError, match="needs more memory than Spark has"):
+        Reader(world).select(query("SELECT max(size(sequence(id, 1000000000))) FROM orders"))
+    assert rows(Reader(world).select(query("SELECT count(*) FROM orders"))) == [(3,)]
+    # A Java that is about to end takes no more of these.
+    java: Any = world.deployed["shop"].pipeline.engine.spark._jvm
+    java.java.lang.Runtime.getRuntime().addShutdownHook(java.java.lang.Thread())
 
 
 def test_whoever_holds_gets_the_same_answer_twice_while_the_wheel_turns(world: World) -> None:

@@ -17,9 +17,11 @@ import urllib3
 
 from headwater.cli.main import main
 from headwater.options import Secret
+from headwater.runtime.keeping import Comparison
 from headwater.server.access import Access
 from headwater.server.answering import address_of, answering, bound, configured
 from headwater.server.http import make_app
+from headwater.server.records import Deployment
 from headwater.server.server import Server
 from headwater.services.certificates import make_certificates
 
@@ -93,6 +95,68 @@ def test_who_is_not_there_or_not_known_is_told(url: str, capsys: pytest.CaptureF
     assert main(["app", "list", "--server", url.replace("http:", "https:")]) == 1
     assert "A server without --certificate is at http://" in capsys.readouterr().err
     assert main(["app", "list", "--server", "nowhere"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "said", "hint"),
+    [
+        (["--port", "70000"], "cannot listen at 127.0.0.1:70000", "from 0 to 65535"),
+        (["--port", "{taken}"], "cannot listen at 127.0.0.1:{taken}", "another --port"),
+        (["--pg-port", "70000"], "cannot listen at 127.0.0.1:70000", "from 0 to 65535"),
+        (["--pg-port", "{taken}"], "cannot listen at 127.0.0.1:{taken}", "another --pg-port"),
+        (["--host", "nowhere.invalid", "--token-file", "{file}"], "cannot listen at nowhere", "this machine"),
+        (["--certificate", "{file}", "--key", "{file}"], "cannot serve HTTPS", "PEM files"),
+        (["--state", "{file}"], 'no server can work in "{file}"', "another --state"),
+        (["--state", "{file}/below"], 'no server can work in "{file}/below"', "another --state"),
+    ],
+)
+def test_a_server_that_cannot_begin_says_so_before_anything_runs(
+    flags: list[str],
+    said: str,
+    hint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Server, "start", lambda self: pytest.fail("it is started"))
+    file = tmp_path / "file"
+    file.write_text(TOKEN)
+    with closing(bound("127.0.0.1", 0)) as taken:
+        named = {"file": str(file), "taken": str(taken.getsockname()[1])}
+        given = [flag.format(**named) for flag in flags]
+        assert main(["serve", "--port", "0", "--state", str(tmp_path / "server"), *given]) in (1, 2)
+    complaint = capsys.readouterr().err
+    assert said.format(**named) in complaint and hint in complaint
+
+
+def test_what_is_computed_anew_waits_for_a_yes(
+    url: str,
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "shop.sql").write_text(SCRIPT)
+    said(capsys, "app", "create", "shop", url=url)
+    said(capsys, "app", "version", "shop", str(tmp_path / "shop.sql"), url=url)
+    ran = list[Deployment]()
+    told = Comparison(kept=("t",), recomputed=("v",))
+    monkeypatch.setattr(server, "has_state", lambda application: True)
+    monkeypatch.setattr(server, "compare", lambda application, version: told)
+    monkeypatch.setattr(server, "run", ran.append)
+    for typed, code in (("\n", 1), ("no\n", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", typing(typed))
+        ended, _, complaint = said(capsys, "app", "deploy", "shop", url=url)
+        assert ended == code
+        assert "  computed anew: v\n  kept: t\nDeploy it? [y/N] " in complaint
+    assert len(ran) == 1
+
+
+def typing(text: str) -> io.StringIO:
+    """Somebody at a terminal."""
+    typed = io.StringIO(text)
+    typed.isatty = lambda: True  # type: ignore[method-assign]  # it seems to be one
+    return typed
 
 
 def test_https_is_served_with_a_certificate(

@@ -105,6 +105,8 @@ def test_jobs_outlast_their_session_and_every_session_sees_them(session: RemoteS
     assert session.known().tables == {"clicks": ("id", "page"), "out": ("page", "n")}
     started = session.run(f"INSERT INTO out {PAGES}", "sql", listener=Silent())
     assert isinstance(started, Started) and started.job.id == "into-out"
+    held = live.client.get("/resources").json()["sessions"]
+    assert [one["name"] for one in held] == ["into-out"]
     session.close()
     with pytest.raises(HeadwaterError, match="there is no session"):
         session.known()
@@ -115,8 +117,10 @@ def test_jobs_outlast_their_session_and_every_session_sees_them(session: RemoteS
         "job 'into-out' is stopped", is_note=True
     )
     assert [job.state for job in other.jobs()] == ["stopped"]
+    assert live.client.get("/resources").json()["sessions"] == []
     deeds = live.client.get("/audit").json()["audit"]
-    assert "job started" in [deed["action"] for deed in deeds]
+    told = [(deed["who"], deed["action"], deed["detail"]) for deed in deeds[-2:]]
+    assert told == [("local", "job started", "into-out"), ("local", "job stopped", "into-out")]
 
 
 def test_a_script_without_a_terminal_is_carried_out_statement_by_statement(

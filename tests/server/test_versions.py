@@ -13,8 +13,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from headwater.runtime.keeping import Comparison
 from headwater.server.applications import find_application
 from headwater.server.deployed import Deployed
+from headwater.server.records import Application, Version
+from headwater.server.refusals import Unwritten
 from headwater.server.server import Server
 from headwater.sources.values import STORES, ValuesStore
 from tests.server.waiting import until
@@ -117,6 +120,45 @@ def test_a_version_that_touches_one_of_three_views_recomputes_one(
     store.append({"orders": [("+", {"id": 9, "customer": "c1", "total": 9})]})
     assert rows(server, "best") == [{"best": 9}]
     assert sorted(row["total"] for row in rows(server, "totals")) == [2, 13]
+
+
+def test_a_version_is_compared_with_what_went_live_meanwhile(
+    server: Server, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = (
+        SCRIPT[: SCRIPT.index("CREATE VIEW totals")]
+        + "CREATE VIEW counts AS SELECT COUNT(*) AS n FROM orders;"
+    )
+    give(client, counts)
+    give(client, counts + "CREATE VIEW ids AS SELECT id FROM orders;")
+    give(client, counts + "CREATE VIEW sums AS SELECT id + total AS n FROM orders;")
+    deploy(client, 1)
+    assert rows(server, "counts") == [{"n": 3}]
+    compare = server.compare
+
+    def late(application: Application, version: Version) -> Comparison:
+        told = compare(application, version)
+        monkeypatch.undo()
+        assert deploy(client, 2).status_code == 201
+        assert len(rows(server, "ids")) == 3
+        return told
+
+    monkeypatch.setattr(server, "compare", late)
+    refused = deploy(client, 3)
+    assert refused.status_code == 409
+    assert refused.json()["comparison"]["gone"] == ["ids"]
+    assert wait_for(client, "RUNNING")["version"] == 2
+    assert len(rows(server, "ids")) == 3
+
+    def full(record: object) -> None:
+        raise Unwritten("what the server knows cannot be written")
+
+    monkeypatch.setattr(server.store, "add", full)
+    assert deploy(client, 3, confirmed=True).status_code == 503
+    monkeypatch.undo()
+    # Nothing was changed, as the answer says.
+    assert wait_for(client, "RUNNING")["version"] == 2
+    assert len(rows(server, "ids")) == 3
 
 
 def test_a_deployment_is_stopped_and_goes_on(

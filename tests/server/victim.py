@@ -1,6 +1,6 @@
-"""A server in a process of its own, whose bank hands in as many transfers as a file says.
+"""`headwater serve` with a bank in its process that hands in as many transfers as a file says.
 
-    python -m tests.server.victim FOLDER
+    python -m tests.server.victim FILE [FLAGS OF headwater serve]
 
 The transfers are the same in every process, so one that is killed and started again finds all that was ever said.
 """
@@ -30,6 +30,5 @@ def feed(count: Path) -> None:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    threading.Thread(target=feed, args=[folder / "count"], daemon=True).start()
-    sys.exit(main(["serve", "--port", "0", "--state", str(folder / "server")]))
+    threading.Thread(target=feed, args=[Path(sys.argv[1])], daemon=True).start()
+    sys.exit(main(["serve", *sys.argv[2:]]))

@@ -74,7 +74,7 @@ def _may_leave(shell: Shell, session: Session) -> bool:
     many = f"{names} {'goes' if len(running) == 1 else 'go'} on at the server."
     if _asked(f"{many} Stop {'it' if len(running) == 1 else 'them'}? [y/N] ", otherwise=False):
         for job in running:
-            shell.enter(f"STOP JOB '{job.id}';")
+            shell.stop(job)
     return True
 
 

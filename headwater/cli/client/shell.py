@@ -134,6 +134,11 @@ class Shell:
                 self._console.print(Text(f"job '{job.id}' failed: {job.problem}", style="red"))
             self._states[job.id] = job.state
 
+    def stop(self, job: Job) -> None:
+        """Stop a job, and say so."""
+        name = job.id.replace("'", "''")
+        self.enter(f"STOP JOB '{name}';")
+
     def running(self) -> list[Job]:
         """The jobs that are not over."""
         return [job for job in self._session.jobs() if not job.is_over]

@@ -9,13 +9,14 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from headwater.errors import HeadwaterError, ServiceError
+from headwater.errors import HeadwaterError
+from headwater.server.answering import address_of, bound
 from headwater.server.postgres.messages import (
     AUTHENTICATION_OK,
     CANCEL_CODE,
@@ -44,6 +45,9 @@ from headwater.server.postgres.shapes import CONNECTIONS, DATABASE, USER, Shapes
 
 GREETING_SECONDS = 30.0
 """So long somebody may take to say who he is."""
+
+MOST_WIRES = 2 * CONNECTIONS
+"""So many connections at the same time, also of those who have not said who they are."""
 
 NO_ROOM_SECONDS = 0.1
 """So long it is waited after a client could not be let in: the process may have too many files open."""
@@ -79,14 +83,8 @@ class Endpoint:
         self._is_closed = False
         self._wires: set[Wire] = set()
         self._sessions: dict[bytes, Session] = {}
-        try:
-            self._listening = socket.create_server((door.host, door.port), backlog=CONNECTIONS)
-        except OSError as problem:
-            raise ServiceError(
-                f"port {door.port} cannot be listened on",
-                detail=f"{door.host}:{door.port}: {problem.strerror or problem}.",
-                hint="Choose another with --pg-port.",
-            ) from problem
+        self._listening = bound(door.host, door.port, flag="--pg-port", backlog=CONNECTIONS)
+        self.address = address_of(self._listening)
         self.port: int = self._listening.getsockname()[1]
         self._begin(self._accept, "headwater postgres")
 
@@ -112,14 +110,17 @@ class Endpoint:
                 continue
             wire = Wire(connection)
             with self._lock:
-                self._wires.add(wire)
-            self._begin(partial(self._serve, wire), "headwater postgres client")
+                has_room = len(self._wires) < MOST_WIRES
+                self._wires.update({wire} if has_room else ())
+            if has_room:
+                self._begin(partial(self._serve, wire), "headwater postgres client")
+            else:
+                wire.close()
 
     def _serve(self, wire: Wire) -> None:
         try:
             wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            wire.socket.settimeout(GREETING_SECONDS)
             self._converse(wire)
         except Refusal as refusal:
             _tell(wire, refusal)
@@ -136,10 +137,11 @@ class Endpoint:
             wire.close()
 
     def _converse(self, wire: Wire) -> None:
-        settings = self._greeted(wire)
-        if settings is None:
-            return
-        self._authenticate(wire, settings.get("user", ""))
+        with _hung_up_in(GREETING_SECONDS, wire):
+            settings = self._greeted(wire)
+            if settings is None:
+                return
+            self._authenticate(wire, settings.get("user", ""))
         with self._lock:
             if len(self._sessions) >= CONNECTIONS:
                 raise Refusal("53300", "sorry, too many clients already", severity="FATAL")
@@ -153,7 +155,6 @@ class Endpoint:
         with self._lock:
             self._sessions[key] = session
         try:
-            wire.socket.settimeout(None)
             statuses = [parameter_status(*one) for one in backend.settings.items()]
             wire.send(authentication(AUTHENTICATION_OK), *statuses, Message(b"K", key), Message(b"Z", b"I"))
             session.run()
@@ -208,6 +209,18 @@ class Endpoint:
 
     def _begin(self, work: Callable[[], None], name: str) -> None:
         threading.Thread(target=work, name=name, daemon=True).start()
+
+
+@contextmanager
+def _hung_up_in(seconds: float, wire: Wire) -> Iterator[None]:
+    """Whoever has not come to the end of the block by then is hung up on, however often he says something."""
+    late = threading.Timer(seconds, wire.close)
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
 
 
 def _password(wire: Wire) -> bytes:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.server.answers import application_answer, version_answer
 from headwater.server.applications import create_application, find_application
+from headwater.server.bodies import Body
 from headwater.server.records import Application, Version
 from headwater.server.server import Server
 
 
-class NewApplication(BaseModel):
+class NewApplication(Body):
     """A name under which versions are kept."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(description="letters, digits, _, - and .; 100 at most", max_length=100)
 

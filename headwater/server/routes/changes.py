@@ -13,6 +13,7 @@ from headwater.runtime.reading import Limits
 from headwater.server.asked_rows import all_of
 from headwater.server.follow import Follower
 from headwater.server.followed import followed
+from headwater.server.routes.event_stream import described, event_stream
 from headwater.server.routes.views import READ_SECONDS
 from headwater.server.server import Server
 from headwater.server.shared_events import SharedEvents
@@ -30,12 +31,7 @@ def router(server: Server) -> APIRouter:
     @made.get(
         "/{name}/changes",
         response_class=StreamingResponse,
-        responses={
-            200: {
-                "description": "Events, until the deployment is over.",
-                "content": {"text/event-stream": {}},
-            }
-        },
+        responses=described("Events, until the deployment is over."),
     )
     async def changes(
         name: str,
@@ -48,11 +44,7 @@ def router(server: Server) -> APIRouter:
     ) -> StreamingResponse:
         """The rows of a view, and then what each batch changes; with `after`, only what came after that cut."""
         follower = await run_in_threadpool(begin, server, name, last_event_id or after, shared=shared)
-        return StreamingResponse(
-            follower.events(),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-        )
+        return event_stream(follower.events())
 
     return made
 

@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.connect.client import ConnectClient
 from headwater.connect.files import connector_of, secrets_of, without
 from headwater.connect.status import Status
 from headwater.connect.troubles import hint_for, reason_of
 from headwater.errors import ConnectError
+from headwater.server.bodies import Body
 from headwater.server.server import Server
 
 
-class NewConnector(BaseModel):
+class NewConnector(Body):
     """A connector as its file describes it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(
         max_length=200_000, description='JSON: {"name": ..., "config": {"connector.class": ..., ...}}'

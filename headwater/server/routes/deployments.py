@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.server import deployments
 from headwater.server.answers import deployment_answer
 from headwater.server.applications import find_application, find_version
+from headwater.server.bodies import Body
 from headwater.server.records import Deployment, Mode
 from headwater.server.server import Server
 
 
-class NewDeployment(BaseModel):
+class NewDeployment(Body):
     """Which version is to run, and how."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version_id: str = Field(description="id or number of the version")
     parallelism: int = Field(
@@ -32,10 +31,8 @@ class NewDeployment(BaseModel):
     )
 
 
-class Rollback(BaseModel):
+class Rollback(Body):
     """To which version to go back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version_id: str | None = Field(default=None, description="id or number; without it the one before")
     confirmed: bool = Field(default=False, description="as for a deployment")

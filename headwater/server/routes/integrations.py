@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from headwater.server.answers import integration_answer
+from headwater.server.bodies import Body
 from headwater.server.integrations import HOST, SECRET, USER, add_integration, find_integration
 from headwater.server.records import Integration
 from headwater.server.server import Server
 
 
-class NewIntegration(BaseModel):
+class NewIntegration(Body):
     """What a connection needs to know."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     name: str = Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
     host: str | None = Field(

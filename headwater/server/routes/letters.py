@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.server import letters
 from headwater.server.applications import find_application
+from headwater.server.bodies import Body
 from headwater.server.pipelines import running
 from headwater.server.server import Server
 
 
-class Dropped(BaseModel):
+class Dropped(Body):
     """Which letters go."""
-
-    model_config = ConfigDict(extra="forbid")
 
     letters: list[str] = Field(min_length=1, max_length=1000, description="ids, as the list tells them")
 
 
-class Replayed(BaseModel):
+class Replayed(Body):
     """Which letter is sent once more."""
-
-    model_config = ConfigDict(extra="forbid")
 
     letter: str = Field(description="its id")
     value: str | None = Field(

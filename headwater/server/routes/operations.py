@@ -11,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from headwater import __version__
 from headwater.errors import ServiceError, UsageError
-from headwater.runtime.resources import held_by, resources
+from headwater.runtime.resources import Held, held_by, resources
 from headwater.server.access import LOCAL
 from headwater.server.answers import moment
 from headwater.server.metrics import metrics_text
@@ -46,7 +46,7 @@ def router(server: Server) -> APIRouter:
 
     @made.get("/resources")
     def used() -> dict[str, Any]:
-        """Cores and memory: how much there is, how much is free, and which pipeline holds it."""
+        """Cores and memory: how much is there and free, and which application, job or live query holds it."""
         return _resources(server)
 
     @made.get("/audit")
@@ -75,12 +75,10 @@ def _add_spark(made: APIRouter, server: Server) -> None:
 
 def _resources(server: Server) -> dict[str, Any]:
     there = resources()
-    held = {
-        name: held_by(deployed.pipeline)
-        for name, deployed in server.running().items()
-        if deployed.pipeline is not None
-    }
-    busy = min(there.cores, sum(one.busy_cores for one in held.values()))
+    standing = {name: deployed.pipeline for name, deployed in server.running().items()}
+    held = {name: held_by(pipeline) for name, pipeline in standing.items() if pipeline is not None}
+    others = {name: held_by(pipeline) for name, pipeline in server.others_running().items()}
+    busy = min(there.cores, sum(one.busy_cores for one in (*held.values(), *others.values())))
     return {
         "cores": {"total": there.cores, "used": busy, "free": there.cores - busy},
         "memory_bytes": {
@@ -88,13 +86,14 @@ def _resources(server: Server) -> dict[str, Any]:
             "used": there.memory_used,
             "free": there.memory - there.memory_used,
         },
-        "pipelines": [
-            {
-                "application": name,
-                "busy_cores": one.busy_cores,
-                "state_rows": sum(one.state_rows.values()),
-                "state_bytes": sum(one.state_bytes.values()),
-            }
-            for name, one in held.items()
-        ],
+        "pipelines": [{"application": name} | _held(one) for name, one in held.items()],
+        "sessions": [{"name": name} | _held(one) for name, one in others.items()],
+    }
+
+
+def _held(held: Held) -> dict[str, Any]:
+    return {
+        "busy_cores": held.busy_cores,
+        "state_rows": sum(held.state_rows.values()),
+        "state_bytes": sum(held.state_bytes.values()),
     }

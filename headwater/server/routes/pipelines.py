@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.errors import UsageError
 from headwater.runtime.graph import graph, node_names, node_of
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Question
 from headwater.server.applications import find_application
+from headwater.server.bodies import Body
 from headwater.server.pipelines import batch_answer, report_answers, running, summaries, summary
 from headwater.server.records import Version
 from headwater.server.refusals import missing
@@ -20,10 +21,8 @@ from headwater.server.server import Server
 VERIFY_SECONDS = 600.0
 
 
-class Verify(BaseModel):
+class Verify(Body):
     """Which result is recomputed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     result: str | None = Field(
         default=None, description="a view, or what an INSERT INTO writes; all without it"

@@ -6,10 +6,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from headwater.runtime.conversation import Listed, Outcome, Said, Started
 from headwater.runtime.facts import Silent
+from headwater.server.bodies import Body
+from headwater.server.routes.event_stream import described, event_stream
 from headwater.server.server import Server
 from headwater.server.sessions import OpenSession, Sessions, Telling
 
@@ -17,10 +19,8 @@ LARGEST_STATEMENT = 1_000_000
 """In letters."""
 
 
-class NewStatement(BaseModel):
+class NewStatement(Body):
     """One statement, and where it stands for those who read an error about it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     statement: str = Field(max_length=LARGEST_STATEMENT, description="one statement, without its semicolon")
     file: str = Field(default="sql", max_length=1000, description="what errors call the text it comes from")
@@ -49,8 +49,11 @@ def router(server: Server) -> APIRouter:
         """Carry out one statement: an answer, a job that was started, or a live query to be followed."""
         found = sessions.get(session)
         outcome = found.session.run(body.statement, body.file, listener=Silent(), once=body.once)
-        if isinstance(outcome, Started):
-            server.did(request.state.who, "job started", detail=outcome.job.id)
+        match outcome:
+            case Started(job):
+                server.did(request.state.who, "job started", detail=job.id)
+            case Said(stopped=job_id) if job_id:
+                server.did(request.state.who, "job stopped", detail=job_id)
         return answer(found, outcome)
 
     _add_looks(made, sessions)
@@ -75,16 +78,13 @@ def _add_events(made: APIRouter, sessions: Sessions) -> None:
     @made.post(
         "/{session}/queries/{query}/events",
         response_class=StreamingResponse,
-        responses={
-            200: {"description": "Events, until the query ends.", "content": {"text/event-stream": {}}}
-        },
+        responses=described("Events, until the query ends."),
     )
     async def events(session: str, query: str, every_change: bool = False) -> StreamingResponse:
         """Start a live query and follow it; it ends when nobody listens any more."""
         found = sessions.get(session)
         telling = Telling(found, found.get(query), every_change=every_change)
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        return StreamingResponse(telling.events(), media_type="text/event-stream", headers=headers)
+        return event_stream(telling.events())
 
 
 def answer(session: OpenSession, outcome: Outcome) -> dict[str, Any]:

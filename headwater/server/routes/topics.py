@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from headwater.server.routes.event_stream import described, event_stream
 from headwater.server.server import Server
 from headwater.server.topics import begin_tail, clusters, find_cluster, topic_answers
 
@@ -30,15 +31,11 @@ def router(server: Server) -> APIRouter:
     @made.get(
         "/{cluster}/topics/{topic}/messages",
         response_class=StreamingResponse,
-        responses={200: {"description": "Messages as events.", "content": {"text/event-stream": {}}}},
+        responses=described("Messages as events."),
     )
     async def messages(cluster: str, topic: str) -> StreamingResponse:
         """The last messages of a topic, and then those that come."""
         tail = await run_in_threadpool(lambda: begin_tail(find_cluster(server, cluster), topic))
-        return StreamingResponse(
-            tail.events(),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-        )
+        return event_stream(tail.events())
 
     return made

@@ -6,28 +6,25 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from headwater.errors import UsageError
 from headwater.server.answers import comparison_answer, version_answer
 from headwater.server.applications import create_version, find_application, find_version
+from headwater.server.bodies import Body
 from headwater.server.records import Version
 from headwater.server.server import Server
 
 
-class NewTable(BaseModel):
+class NewTable(Body):
     """A table that is read or written."""
-
-    model_config = ConfigDict(extra="forbid")
 
     create_table: str = Field(description="a CREATE TABLE statement")
     integration_id: str | None = Field(default=None, description="id or name of what fills its empty options")
 
 
-class NewVersion(BaseModel):
+class NewVersion(Body):
     """A script, whole or in parts."""
-
-    model_config = ConfigDict(extra="forbid")
 
     statement: str = Field(description="SQL: a whole script, or what is done with the tables")
     sources: list[NewTable] = Field(default=[], description="tables that are read")
