@@ -1,7 +1,7 @@
 """What may happen to tables while they are streamed without a word in the log: it is looked at beside the stream.
 
-A table, or the whole publication, is taken out of what is published; a partition goes or comes with rows in it. Then the
-capture begins again, and the checks of a beginning say what is to be done.
+A table, its schema or the whole publication is taken out of what is published, a table is no longer logged; a partition
+goes or comes with rows in it. Then the capture begins again, and the checks of a beginning say what is to be done.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Guard:
         if not publishes_all(form) or (before is not None and form != before):
             return True
         # Of a table that was dropped there is nothing to tell until another one has its name.
-        return any(self._members[oid] not in ("", number) for oid, number in members.items())
+        return any(n is None or self._members[oid] not in ("", n) for oid, n in members.items())
 
     def _has_lost_rows(self, cursor: Any) -> bool:
         for pair in self._pairs:

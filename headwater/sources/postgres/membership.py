@@ -41,8 +41,11 @@ def recall_member(log: LogWriter, publication: str, pair: Pair) -> str:
 
 def members_of(
     cursor: Any, publication: str, tables: Sequence[int]
-) -> tuple[tuple[Any, ...], dict[int, str]]:
-    """What a publication is like, nothing if it is gone; and the numbers of those of some tables that are still there."""
+) -> tuple[tuple[Any, ...], dict[int, str | None]]:
+    """What a publication is like, nothing if it is gone; and the numbers of those of some tables that are still there.
+
+    One that is not published has None: it left, it left its schema, or its changes are not logged any more (UNLOGGED).
+    """
     cursor.execute(
         "SELECT puballtables, pubinsert, pubupdate, pubdelete, pubtruncate, pubviaroot FROM pg_publication"
         " WHERE pubname = %s",
@@ -50,10 +53,12 @@ def members_of(
     )
     form = tuple(cursor.fetchone() or ())
     cursor.execute(
-        "SELECT c.oid::bigint, coalesce((SELECT r.oid::text FROM pg_publication_rel r"
-        " JOIN pg_publication p ON p.oid = r.prpubid WHERE p.pubname = %s AND r.prrelid = c.oid), '')"
+        "SELECT c.oid::bigint, CASE WHEN c.oid IN (SELECT t.relid FROM pg_publication p,"
+        " pg_get_publication_tables(p.pubname::text) t WHERE p.pubname = %s)"
+        " THEN coalesce((SELECT r.oid::text FROM pg_publication_rel r"
+        " JOIN pg_publication p ON p.oid = r.prpubid WHERE p.pubname = %s AND r.prrelid = c.oid), '') END"
         " FROM pg_class c WHERE c.oid = ANY(%s)",
-        (publication, list(tables)),
+        (publication, publication, list(tables)),
     )
     return form, dict(cursor.fetchall())
 
