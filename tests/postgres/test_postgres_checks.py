@@ -138,6 +138,13 @@ def test_a_view(world: World, table: Declared, database: Database, statement: st
 def test_an_unlogged_table(world: World, table: Declared, database: Database) -> None:
     database.run("ALTER TABLE orders SET UNLOGGED")
     assert refused(world, table()).message == "table 'public.orders' is unlogged"
+    database.run("CREATE TABLE parts (id bigint PRIMARY KEY) PARTITION BY LIST (id)")
+    database.run("CREATE UNLOGGED TABLE part PARTITION OF parts DEFAULT")
+    error = refused(world, database.table("parts", "id bigint", "id"))
+    assert (error.message, error.hint) == (
+        "partition 'public.part' is unlogged",
+        'ALTER TABLE "public"."part" SET LOGGED;',
+    )
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,11 @@ CHANGES = {
     ),
     "attached empty": (f"{MADE}; {ATTACH}; INSERT INTO p VALUES (200, 1)", ""),
     "made": ("CREATE TABLE p3 PARTITION OF p DEFAULT; INSERT INTO p VALUES (200, 1)", ""),
+    "unlogged": ("ALTER TABLE p1 SET UNLOGGED", "partition 'public.p1' of table 'p' is not logged"),
+    "made unlogged": (
+        "CREATE UNLOGGED TABLE p3 PARTITION OF p DEFAULT",
+        "partition 'public.p3' of table 'p' is not logged",
+    ),
     "all emptied": ("TRUNCATE p; INSERT INTO p VALUES (1, 1)", ""),
     "rewritten": ("VACUUM FULL p1", ""),
     "sorted": ("CLUSTER p1 USING p1_pkey", ""),

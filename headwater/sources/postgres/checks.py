@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.errors import SourceError
+from headwater.errors import Place, SourceError
 from headwater.log.text_values import can_read
 from headwater.nearest import nearest_hint
 from headwater.sources.postgres.catalog import ServerTable
@@ -97,6 +97,8 @@ def check_free_slots(cursor: Any, wanted: int) -> None:
 def check_table(pair: Pair, *, streamed: bool) -> None:
     """The table can be read as declared."""
     check_kind(pair, streamed=streamed)
+    if streamed:
+        _check_partitions(pair)
     _check_columns(pair)
 
 
@@ -112,12 +114,24 @@ def check_kind(pair: Pair, *, streamed: bool) -> None:
             place=declared.place,
         )
     if found.unlogged and streamed:
-        raise SourceError(
-            f"table '{name}' is unlogged",
-            detail="Its changes do not stand in the log.",
-            hint=f"ALTER TABLE {in_sql(found)} SET LOGGED;",
-            place=declared.place,
-        )
+        raise _unlogged("table", name, in_sql(found), declared.place)
+
+
+def _check_partitions(pair: Pair) -> None:
+    """All of its partitions are logged."""
+    for one in pair.found.partitions.values():
+        if one.is_unlogged:
+            name = f"{quote(one.schema)}.{quote(one.name)}"
+            raise _unlogged("partition", one.shown, name, pair.declared.place)
+
+
+def _unlogged(what: str, name: str, in_sql: str, place: Place | None) -> SourceError:
+    return SourceError(
+        f"{what} '{name}' is unlogged",
+        detail="Its changes do not stand in the log.",
+        hint=f"ALTER TABLE {in_sql} SET LOGGED;",
+        place=place,
+    )
 
 
 def _check_columns(pair: Pair) -> None:

@@ -14,6 +14,13 @@ from headwater.log.store import LogWriter
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.resume import ANEW
 
+SCHEMAS_SINCE = 150_000
+"""From this version of the server on whole schemas can be published."""
+
+_BY_SCHEMA = (
+    "EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid AND n.pnnspid = c.relnamespace)"
+)
+
 
 def check_members(cursor: Any, publication: str, known: Sequence[Pair], log: LogWriter) -> None:
     """The tables whose rows we have never left the publication; what an older log does not know is not asked."""
@@ -52,13 +59,14 @@ def members_of(
         (publication,),
     )
     form = tuple(cursor.fetchone() or ())
+    by_schema = _BY_SCHEMA if cursor.connection.server_version >= SCHEMAS_SINCE else "false"
     cursor.execute(
-        "SELECT c.oid::bigint, CASE WHEN c.oid IN (SELECT t.relid FROM pg_publication p,"
-        " pg_get_publication_tables(p.pubname::text) t WHERE p.pubname = %s)"
-        " THEN coalesce((SELECT r.oid::text FROM pg_publication_rel r"
-        " JOIN pg_publication p ON p.oid = r.prpubid WHERE p.pubname = %s AND r.prrelid = c.oid), '') END"
-        " FROM pg_class c WHERE c.oid = ANY(%s)",
-        (publication, publication, list(tables)),
+        # The view of the server's own would wait for whoever changes one of all the tables that are published.
+        "SELECT c.oid::bigint, CASE WHEN c.relpersistence = 'p' THEN coalesce(r.oid::text,"
+        f" CASE WHEN p.puballtables OR {by_schema} THEN '' END) END"
+        " FROM pg_class c LEFT JOIN pg_publication p ON p.pubname = %s"
+        " LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid WHERE c.oid = ANY(%s)",
+        (publication, list(tables)),
     )
     return form, dict(cursor.fetchall())
 
