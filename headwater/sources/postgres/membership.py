@@ -36,9 +36,11 @@ def check_members(cursor: Any, publication: str, known: Sequence[Pair], log: Log
 
 
 def remember_members(cursor: Any, publication: str, pairs: Sequence[Pair], log: LogWriter) -> None:
-    """Keep the number of each table."""
-    for pair in pairs:
-        log.manifest.remember(_key(publication, pair), _member(cursor, publication, pair))
+    """Keep the number of each table; all at once, as every write is forced to disk and there may be many."""
+    numbers = {_key(publication, pair): _member(cursor, publication, pair) for pair in pairs}
+    with log.manifest.transaction():
+        for key, number in numbers.items():
+            log.manifest.remember(key, number)
 
 
 def recall_member(log: LogWriter, publication: str, pair: Pair) -> str:
