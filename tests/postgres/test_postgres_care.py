@@ -259,15 +259,15 @@ def test_a_look_that_fails_is_told_and_so_is_the_next_that_does_not(
     database.run("DROP ROLE looks")
 
 
-class Blinded(Guard):
-    """Looks at no table, and for a while cannot even do that."""
+class Troubled(Guard):
+    """Looks at no table, and may fail even at that."""
 
-    def __init__(self) -> None:
-        self.is_blind = True
+    def __init__(self, trouble: Exception) -> None:
+        self.trouble: Exception | None = trouble
 
     def look(self, cursor: Any) -> None:
-        if self.is_blind:
-            raise psycopg2.errors.QueryCanceled("somebody holds a table")
+        if self.trouble is not None:
+            raise self.trouble
 
 
 def test_who_cannot_look_at_the_tables_still_sees_what_is_kept(
@@ -277,11 +277,11 @@ def test_who_cannot_look_at_the_tables_still_sees_what_is_kept(
     heard: list[Report] = []
     seen: list[Retained] = []
     watch = Watch(watched(database, world), heard.append, seen.append)
-    watch.guard = blinded = Blinded()
+    watch.guard = guard = Troubled(psycopg2.errors.QueryCanceled("somebody holds a table"))
     wait_for(lambda: bool(heard))
     before = len(seen)
     wait_for(lambda: len(seen) > before + 1)
-    blinded.is_blind = False
+    guard.trouble = None
     wait_for(lambda: len(heard) == 2)
     watch.stop()
     what = "what is published of the tables"
@@ -289,6 +289,20 @@ def test_who_cannot_look_at_the_tables_still_sees_what_is_kept(
         f"{what} cannot be seen: somebody holds a table",
         f"{what} can be seen again",
     ]
+
+
+def test_a_mistake_of_whoever_looks_ends_the_capture(database: Database, world: World, quick: None) -> None:
+    watch = Watch(watched(database, world), lambda report: None, lambda retained: None)
+    watch.guard = Troubled(KeyError("a mistake of ours"))
+
+    def is_told() -> bool:
+        try:
+            watch.check()
+        except KeyError:
+            return True
+        return False
+
+    wait_for(is_told, seconds=30.0)
 
 
 def test_what_is_kept_is_counted_as_the_server_does(database: Database) -> None:
