@@ -45,11 +45,10 @@ def lost_meanwhile(address: Address, log: LogWriter, pairs: Sequence[Pair]) -> M
         for pair in pairs:
             name = pair.declared.name
             losses = losses_of(pair.declared, _shape(cursor, pair.found), before_of(logged[name]))
-            lost += [
-                loss
-                for loss in losses or _keyless(cursor, pair) or _of_partitions(cursor, pair, log)
-                if not {(name, None), (name, loss.column)} & known
-            ]
+            if all(loss.column is not None for loss in losses):
+                # One that has lost a column, maybe long ago, can still be lost as a whole.
+                losses = [*(_keyless(cursor, pair) or _of_partitions(cursor, pair, log))] or losses
+            lost += [loss for loss in losses if not {(name, None), (name, loss.column)} & known]
         cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
         return Meanwhile(number(cursor.fetchone()[0]), tuple(lost))
 
