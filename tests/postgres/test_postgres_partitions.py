@@ -40,10 +40,10 @@ CHANGES = {
     ),
     "attached empty": (f"{MADE}; {ATTACH}; INSERT INTO p VALUES (200, 1)", ""),
     "made": ("CREATE TABLE p3 PARTITION OF p DEFAULT; INSERT INTO p VALUES (200, 1)", ""),
-    "unlogged": ("ALTER TABLE p1 SET UNLOGGED", "partition 'public.p1' of table 'p' is not logged"),
+    "unlogged": ("ALTER TABLE p1 SET UNLOGGED", "partition 'public.p1' of table 'p' is unlogged"),
     "made unlogged": (
         "CREATE UNLOGGED TABLE p3 PARTITION OF p DEFAULT",
-        "partition 'public.p3' of table 'p' is not logged",
+        "partition 'public.p3' of table 'p' is unlogged",
     ),
     "all emptied": ("TRUNCATE p; INSERT INTO p VALUES (1, 1)", ""),
     "rewritten": ("VACUUM FULL p1", ""),

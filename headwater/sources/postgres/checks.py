@@ -114,23 +114,25 @@ def check_kind(pair: Pair, *, streamed: bool) -> None:
             place=declared.place,
         )
     if found.unlogged and streamed:
-        raise _unlogged("table", name, in_sql(found), declared.place)
+        raise _silent(f"table '{name}' is unlogged", f"{in_sql(found)} SET LOGGED", declared.place)
 
 
 def _check_partitions(pair: Pair) -> None:
     """All of its partitions are logged."""
     for one in pair.found.partitions.values():
-        if one.is_unlogged:
+        if one.silent:
             name = f"{quote(one.schema)}.{quote(one.name)}"
-            raise _unlogged("partition", one.shown, name, pair.declared.place)
+            mend = (
+                f"{name} SET LOGGED"
+                if one.silent == "unlogged"
+                else f"{in_sql(pair.found)} DETACH PARTITION {name}"
+            )
+            raise _silent(f"partition '{one.shown}' is {one.silent}", mend, pair.declared.place)
 
 
-def _unlogged(what: str, name: str, in_sql: str, place: Place | None) -> SourceError:
+def _silent(message: str, mend: str, place: Place | None) -> SourceError:
     return SourceError(
-        f"{what} '{name}' is unlogged",
-        detail="Its changes do not stand in the log.",
-        hint=f"ALTER TABLE {in_sql} SET LOGGED;",
-        place=place,
+        message, detail="Its changes do not stand in the log.", hint=f"ALTER TABLE {mend};", place=place
     )
 
 
