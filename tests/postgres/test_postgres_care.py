@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import Any
 
-import psycopg2.errors
 import pytest
 
 from headwater.errors import SourceError
@@ -19,7 +17,6 @@ from headwater.services.postgres import temporary_postgres
 from headwater.sources.base import Report, Retained, SourceTable
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.postgres.config import CaptureConfig, config_of
-from headwater.sources.postgres.guard import Guard
 from headwater.sources.postgres.retained import look
 from headwater.sources.postgres.watch import Watch
 from tests.postgres.captures import Started, captured
@@ -257,52 +254,6 @@ def test_a_look_that_fails_is_told_and_so_is_the_next_that_does_not(
     watch.stop()
     wait_for(lambda: database.run("SELECT FROM pg_stat_activity WHERE usename = 'looks'") == [])
     database.run("DROP ROLE looks")
-
-
-class Troubled(Guard):
-    """Looks at no table, and may fail even at that."""
-
-    def __init__(self, trouble: Exception) -> None:
-        self.trouble: Exception | None = trouble
-
-    def look(self, cursor: Any) -> None:
-        if self.trouble is not None:
-            raise self.trouble
-
-
-def test_who_cannot_look_at_the_tables_still_sees_what_is_kept(
-    database: Database, world: World, quick: None
-) -> None:
-    database.run("SELECT pg_create_logical_replication_slot('s', 'pgoutput')")
-    heard: list[Report] = []
-    seen: list[Retained] = []
-    watch = Watch(watched(database, world), heard.append, seen.append)
-    watch.guard = guard = Troubled(psycopg2.errors.QueryCanceled("somebody holds a table"))
-    wait_for(lambda: bool(heard))
-    before = len(seen)
-    wait_for(lambda: len(seen) > before + 1)
-    guard.trouble = None
-    wait_for(lambda: len(heard) == 2)
-    watch.stop()
-    what = "what is published of the tables"
-    assert [one.subject for one in heard] == [
-        f"{what} cannot be seen: somebody holds a table",
-        f"{what} can be seen again",
-    ]
-
-
-def test_a_mistake_of_whoever_looks_ends_the_capture(database: Database, world: World, quick: None) -> None:
-    watch = Watch(watched(database, world), lambda report: None, lambda retained: None)
-    watch.guard = Troubled(KeyError("a mistake of ours"))
-
-    def is_told() -> bool:
-        try:
-            watch.check()
-        except KeyError:
-            return True
-        return False
-
-    wait_for(is_told, seconds=30.0)
 
 
 def test_what_is_kept_is_counted_as_the_server_does(database: Database) -> None:

@@ -88,10 +88,9 @@ def _of_partitions(cursor: Any, pair: Pair, log: LogWriter) -> tuple[Loss, ...]:
         return ()
     name, now = pair.declared.name, pair.found.partitions
     before = recall_partitions(log, name)
-    loss = (
-        None
-        if before is None
-        else partition_loss(pair.declared, before, now, partial(came_with_rows, cursor))
+    # Of what an older version has read nobody knows what came and went since.
+    loss = partition_loss(
+        pair.declared, now if before is None else before, now, partial(came_with_rows, cursor)
     )
     if loss is None:
         remember_partitions(log, name, now)
