@@ -64,7 +64,7 @@ build: install ## the wheel in dist/, tried in an empty folder
 	$(PYTHON) tests/build/try_wheel.py dist lock.txt
 
 faults: packages ## kill everyone on the way, the bank's pipeline 1,000 times, and compare; takes hours; seed=S from=N goes on
-	$(BIN)/python -m pytest tests/faults tests/demo/test_demo_kafka_again.py $(FAILOVER) --kills 30 $(if $(seed),--seed $(seed)) $(if $(from),--from $(from)) $(ARGS)
+	$(BIN)/python -m pytest tests/faults tests/demo/test_demo_kafka_again.py $(FAILOVER) --kills 30 --capture no $(if $(seed),--seed $(seed)) $(if $(from),--from $(from)) $(ARGS)
 
 soak: install ## an hour of a bank under load and kills; then every row is compared, memory and the server's log were flat
 	$(BIN)/python -m tests.faults.soak $(ARGS)

@@ -73,8 +73,9 @@ SELECT (SELECT COALESCE(SUM(balance), 0) FROM balance), (SELECT COALESCE(SUM(tot
 """What has to be nothing at every moment."""
 
 TRUE_BALANCE = """
-SELECT a.id, COALESCE((SELECT SUM(amount) FROM transfers WHERE taker = a.id), 0)
-           - COALESCE((SELECT SUM(amount) FROM transfers WHERE giver = a.id), 0) FROM accounts a
+SELECT a.id, COALESCE(credits, 0) - COALESCE(debits, 0) FROM accounts a
+LEFT JOIN (SELECT taker, SUM(amount) AS credits FROM transfers GROUP BY taker) c ON c.taker = a.id
+LEFT JOIN (SELECT giver, SUM(amount) AS debits FROM transfers GROUP BY giver) d ON d.giver = a.id
 """
 
 
@@ -181,9 +182,11 @@ class Bank(Books):
 
         def is_gone() -> bool:
             self.transact(dice, most=10)
+            assert self.running is not None
+            # First of all, because whoever dies here takes the file along.
+            is_over = self.running.poll() is not None
             gone = not self.asked.exists()
-            if not gone:
-                self.alive()
+            assert gone or not is_over, self.said()
             return gone
 
         wait_for(is_gone, seconds=300.0)

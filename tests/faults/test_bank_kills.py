@@ -10,6 +10,8 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,6 @@ import pytest
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
 from tests.faults.bank import OF_CAPTURE, OF_PIPELINE, Bank, bank
 from tests.pipeline.world import made_database
-from tests.postgres.world import Database
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(4 * 3600)]
 
@@ -26,6 +27,9 @@ TRUE = (0, 0, 0, 0, 0)
 
 FEW, MANY = 60, 1000
 """So many kills in `make test`, and in `make faults`."""
+
+BANKS = 2
+"""So many banks share the many kills: while one waits for its Java, the other works."""
 
 NEAR = ("capture", "backend", "line", *OF_CAPTURE)
 FAR = ("pipeline", *OF_PIPELINE)
@@ -39,17 +43,15 @@ def server() -> Iterator[EmbeddedPostgres]:
         yield running
 
 
-@pytest.fixture
-def source(server: EmbeddedPostgres) -> Iterator[Database]:
-    """The bank's database."""
-    with made_database(server) as found:
-        yield found
-
-
-@pytest.fixture
-def target(server: EmbeddedPostgres) -> Iterator[Database]:
-    """Where the books are kept."""
-    with made_database(server) as found:
+@contextmanager
+def branch(server: EmbeddedPostgres, folder: Path) -> Iterator[Bank]:
+    """A bank with a folder and two databases of its own: one for the bank, one where its books are kept."""
+    folder.mkdir()
+    with (
+        made_database(server) as source,
+        made_database(server) as target,
+        bank(folder, source, target) as found,
+    ):
         yield found
 
 
@@ -61,32 +63,48 @@ def victim(number: int, dice: random.Random) -> str:
 
 def test_the_books_are_true_whoever_dies(
     tmp_path: Path,
-    source: Database,
-    target: Database,
+    server: EmbeddedPostgres,
     kills: int,
     pytestconfig: pytest.Config,
     record_property: Callable[[str, object], None],
 ) -> None:
     seed = str(pytestconfig.getoption("--seed")) or str(secrets.randbelow(10**9))
-    first, count = int(pytestconfig.getoption("kill_from")), FEW if kills <= 3 else MANY
-    died: Counter[str] = Counter()
-    with bank(tmp_path, source, target) as found:
-        found.start()
-        with found.auditor():
-            # From so many on, every transaction changes some of them.
-            found.transact(random.Random(seed), least=1000)
-            found.become_equal()
-            for number in range(first, count):
-                print(f"kill {number} of seed {seed}", flush=True)
-                died[one_kill(found, number, random.Random(f"{seed} {number}"))] += 1
-                # At every kill, so that a run that is stopped and goes on elsewhere has not looked in vain.
-                assert set(found.audits) <= {TRUE}, f"kill {number} of seed {seed}: {found.audits}"
-            found.become_equal()
-    told = {"seed": seed, "kills": dict(died), "looks": found.audits.total()}
+    count, beside = (FEW, 1) if kills <= 3 else (MANY, BANKS)
+    # Each number goes to the bank that is free.
+    numbers = iter(range(int(pytestconfig.getoption("kill_from")), count))
+    with ExitStack() as closing, ThreadPoolExecutor(beside) as pool:
+        banks = [closing.enter_context(branch(server, tmp_path / f"bank{n}")) for n in range(beside)]
+        working = [pool.submit(many_kills, found, seed, numbers) for found in banks]
+        try:
+            wait(working, return_when=FIRST_EXCEPTION)
+        finally:
+            # If one has failed, the others begin with nothing more.
+            for _ in numbers:
+                pass
+        died = sum((one.result() for one in working), Counter())
+    looks = sum((found.audits for found in banks), Counter())
+    told = {"seed": seed, "kills": dict(died), "looks": looks.total()}
     record_property("told", told)
     print(told)
-    assert found.audits.total() > 100
-    assert set(found.audits) == {TRUE}, told
+    assert looks.total() > 100
+    assert set(looks) == {TRUE}, told
+
+
+def many_kills(found: Bank, seed: str, numbers: Iterator[int]) -> Counter[str]:
+    """Let a bank work while somebody dies for each of the numbers; who died how often."""
+    died: Counter[str] = Counter()
+    found.start()
+    with found.auditor():
+        # From so many on, every transaction changes some of them.
+        found.transact(random.Random(seed), least=1000)
+        found.become_equal()
+        for number in numbers:
+            print(f"kill {number} of seed {seed}", flush=True)
+            died[one_kill(found, number, random.Random(f"{seed} {number}"))] += 1
+            # At every kill, so that a run that is stopped and goes on elsewhere has not looked in vain.
+            assert set(found.audits) <= {TRUE}, f"kill {number} of seed {seed}: {found.audits}"
+        found.become_equal()
+    return died
 
 
 def one_kill(found: Bank, number: int, dice: random.Random) -> str:

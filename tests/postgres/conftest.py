@@ -38,6 +38,7 @@ NEWEST, OLD = "pg18", "pg15"
 ON_BOTH = frozenset(
     {
         "test_postgres_care_options",
+        "test_postgres_labels",
         "test_postgres_letters",
         "test_postgres_letters_resume",
         "test_postgres_partitions",

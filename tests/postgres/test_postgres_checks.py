@@ -138,6 +138,23 @@ def test_a_view(world: World, table: Declared, database: Database, statement: st
 def test_an_unlogged_table(world: World, table: Declared, database: Database) -> None:
     database.run("ALTER TABLE orders SET UNLOGGED")
     assert refused(world, table()).message == "table 'public.orders' is unlogged"
+    database.run("CREATE TABLE parts (id bigint PRIMARY KEY) PARTITION BY LIST (id)")
+    database.run("CREATE UNLOGGED TABLE part PARTITION OF parts DEFAULT")
+    database.run("CREATE FOREIGN DATA WRAPPER nobody; CREATE SERVER elsewhere FOREIGN DATA WRAPPER nobody")
+    database.run(
+        "CREATE TABLE whole (id bigint) PARTITION BY LIST (id); ALTER TABLE whole REPLICA IDENTITY FULL"
+    )
+    database.run("CREATE FOREIGN TABLE far PARTITION OF whole DEFAULT SERVER elsewhere")
+    error = refused(world, database.table("whole", "id bigint"))
+    assert (error.message, error.hint) == (
+        "partition 'public.far' is a foreign table",
+        'ALTER TABLE "public"."whole" DETACH PARTITION "public"."far";',
+    )
+    error = refused(world, database.table("parts", "id bigint", "id"))
+    assert (error.message, error.hint) == (
+        "partition 'public.part' is unlogged",
+        'ALTER TABLE "public"."part" SET LOGGED;',
+    )
 
 
 @pytest.mark.parametrize(

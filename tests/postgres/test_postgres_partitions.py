@@ -40,6 +40,11 @@ CHANGES = {
     ),
     "attached empty": (f"{MADE}; {ATTACH}; INSERT INTO p VALUES (200, 1)", ""),
     "made": ("CREATE TABLE p3 PARTITION OF p DEFAULT; INSERT INTO p VALUES (200, 1)", ""),
+    "unlogged": ("ALTER TABLE p1 SET UNLOGGED", "partition 'public.p1' of table 'p' is unlogged"),
+    "made unlogged": (
+        "CREATE UNLOGGED TABLE p3 PARTITION OF p DEFAULT",
+        "partition 'public.p3' of table 'p' is unlogged",
+    ),
     "all emptied": ("TRUNCATE p; INSERT INTO p VALUES (1, 1)", ""),
     "rewritten": ("VACUUM FULL p1", ""),
     "sorted": ("CLUSTER p1 USING p1_pkey", ""),
@@ -92,6 +97,22 @@ def test_a_partition_that_goes_while_we_are_down_is_told_at_the_start(
     ]
     assert brief(said, "p")[2:] == [("insert", 2, 2), ("insert", 3, 3)], "what came before it is whole"
     assert brief(said, "t") == [("insert", 1)]
+
+
+def test_a_partition_that_goes_is_told_also_of_a_table_that_has_lost_a_column(
+    database: Database, world: World
+) -> None:
+    declared = database.table("p", COLUMNS, "id")
+    with world.source(declared) as source:
+        said = read_now(source)
+    for change in ("ALTER TABLE p DROP COLUMN n; INSERT INTO p VALUES (2)", "DROP TABLE p2"):
+        database.run(change)
+        with world.source(declared, after=said[-1].position) as source:
+            said += read_now(source, after=said[-1].position)
+    assert [(loss.column, loss.message) for delivery in said for loss in delivery.losses] == [
+        ("n", "column 'n' of table 'p' is gone"),
+        (None, "partition 'public.p2' of table 'p' is gone"),
+    ]
 
 
 def test_a_partition_that_goes_while_we_read_is_a_loss_and_a_publication_that_goes_is_the_end(

@@ -89,23 +89,39 @@ def test_a_table_that_left_the_publication_and_came_back_is_an_error(
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("published", "change", "message"),
     [
-        ("DROP TABLE t", "table 'public.t' is no longer published"),
-        ("SET (publish = 'insert')", "publication '{}' does not publish every kind of change"),
+        ("TABLE t", "ALTER PUBLICATION p DROP TABLE t", "table 'public.t' is no longer published"),
+        (
+            "TABLE t",
+            "ALTER PUBLICATION p SET (publish = 'insert')",
+            "publication 'p' does not publish every kind of change",
+        ),
+        (
+            "TABLES IN SCHEMA public",
+            "ALTER PUBLICATION p DROP TABLES IN SCHEMA public",
+            "table 'public.t' is no longer published",
+        ),
+        ("ALL TABLES", "ALTER TABLE t SET UNLOGGED", "table 'public.t' is unlogged"),
     ],
 )
 def test_what_is_no_longer_published_while_it_is_read_is_an_error(
-    database: Database, world: World, monkeypatch: pytest.MonkeyPatch, change: str, message: str
+    database: Database,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    published: str,
+    change: str,
+    message: str,
 ) -> None:
     make(database)
+    database.run(f"CREATE PUBLICATION p FOR {published}")
     monkeypatch.setattr("headwater.sources.postgres.watch.WATCH_SECONDS", 0.05)
-    config = config_of([database.table("t", COLUMNS, "id")], world.context, after=None)
+    table = database.table("t", COLUMNS, "id", debezium__publication__name="p")
     started = Started()
-    with captured(config, monkeypatch, started) as ended:
+    with captured(config_of([table], world.context, after=None), monkeypatch, started) as ended:
         wait_for(lambda: bool(started))
-        database.run(f"ALTER PUBLICATION {config.publication} {change}")
-    assert str(ended[0]) == message.format(config.publication)
+        database.run(change)
+    assert str(ended[0]) == message
 
 
 def test_a_table_that_never_left_the_publication_goes_on(database: Database, world: World) -> None:

@@ -81,6 +81,7 @@ VALUES: list[tuple[str, str, str, Any]] = [
     ("hstore", "'b=>NULL, a=>1'", "string", '"a"=>"1", "b"=>NULL'),
     ("timestamp", "'0001-01-01 00:00:00'", "timestamp_ntz", dt.datetime(1, 1, 1)),
     ("box[]", "'{(1,1),(0,0)}'", "string", "{(1,1),(0,0)}"),
+    ("geometry[]", "'{a:b}'", "string", "{a:b}"),
     ("int2vector", "'1 2'", "string", "1 2"),
     ("oidvector", "'1 2'", "string", "1 2"),
     ("ages", "'{1,2}'", "array<int>", [1, 2]),
@@ -98,6 +99,14 @@ def typed(database: Database) -> Database:
     database.run("CREATE EXTENSION hstore")
     database.run("CREATE DOMAIN amount AS numeric(6,2); CREATE DOMAIN price AS amount CHECK (VALUE > 0)")
     database.run("CREATE DOMAIN ages AS int[]")
+    # PostGIS is not here: its arrays are written with colons.
+    database.run("CREATE TYPE geometry")
+    for name, arguments, result in (("in", "cstring", "geometry"), ("out", "geometry", "cstring")):
+        database.run(
+            f"CREATE FUNCTION geometry_{name}({arguments}) RETURNS {result} AS 'text{name}' LANGUAGE internal"
+            " IMMUTABLE STRICT"
+        )
+    database.run("CREATE TYPE geometry (INPUT = geometry_in, OUTPUT = geometry_out, DELIMITER = ':')")
     return database
 
 

@@ -118,6 +118,17 @@ class Supervisor:
             process.wait()
 
     def _launch(self, *, again: bool) -> subprocess.Popen[str]:
+        try:
+            return self._process_of(again=again)
+        except OSError as error:
+            raise SourceError(
+                "the capture cannot be started",
+                detail=f"{error}.",
+                hint="Is the disk full, or are there too many processes or open files? Starting again goes on where it"
+                " ended.",
+            ) from error
+
+    def _process_of(self, *, again: bool) -> subprocess.Popen[str]:
         folder = self._how.folder
         folder.mkdir(parents=True, exist_ok=True)
         package = str(Path(headwater.__file__).parent.parent)
@@ -161,7 +172,11 @@ class Supervisor:
                 if self._news.wait_for(lambda: self._stopping, timeout=pause):
                     return
                 _close_input(self._process)
-                self._process = self._launch(again=True)
+                try:
+                    self._process = self._launch(again=True)
+                except SourceError as error:
+                    self._fail(error)
+                    return
 
     def _hear_out(self, process: subprocess.Popen[str]) -> bool:
         """Take in all a capture says; True if it ended for a reason that may pass."""

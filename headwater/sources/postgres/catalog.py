@@ -16,6 +16,7 @@ from headwater.schema import Column, Schema
 from headwater.sources.captured.asking import asked
 from headwater.sources.postgres.connect import address_of, session
 from headwater.sources.postgres.identities import identity_of, index_keys
+from headwater.sources.postgres.labels import Labels, labels_of
 from headwater.sources.postgres.matching import find_matching
 from headwater.sources.postgres.options import PostgresOptions, is_pattern
 from headwater.sources.postgres.partitions import Partitions, partitions_of
@@ -54,6 +55,8 @@ class ServerTable:
     """About how many rows it has; None if the server never counted."""
     partitions: Partitions = field(default_factory=dict)
     """Of a partitioned table."""
+    labels: Labels = field(default_factory=dict)
+    """What columns with enums can hold."""
 
     def column(self, name: str) -> ServerColumn | None:
         """The column of that name; an exact match wins over one that differs in case."""
@@ -110,6 +113,7 @@ def find_table(cursor: Any, schema: str, table: str, *, place: Place | None = No
         columns_of(cursor, oid),
         None if estimate is None or estimate < 0 else int(estimate),
         partitions_of(cursor, oid) if kind == PARTITIONED else {},
+        labels_of(cursor, [oid]).get(oid, {}),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.errors import SourceError
+from headwater.errors import Place, SourceError
 from headwater.log.text_values import can_read
 from headwater.nearest import nearest_hint
 from headwater.sources.postgres.catalog import ServerTable
@@ -97,6 +97,8 @@ def check_free_slots(cursor: Any, wanted: int) -> None:
 def check_table(pair: Pair, *, streamed: bool) -> None:
     """The table can be read as declared."""
     check_kind(pair, streamed=streamed)
+    if streamed:
+        _check_partitions(pair)
     _check_columns(pair)
 
 
@@ -112,12 +114,26 @@ def check_kind(pair: Pair, *, streamed: bool) -> None:
             place=declared.place,
         )
     if found.unlogged and streamed:
-        raise SourceError(
-            f"table '{name}' is unlogged",
-            detail="Its changes do not stand in the log.",
-            hint=f"ALTER TABLE {in_sql(found)} SET LOGGED;",
-            place=declared.place,
-        )
+        raise _silent(f"table '{name}' is unlogged", f"{in_sql(found)} SET LOGGED", declared.place)
+
+
+def _check_partitions(pair: Pair) -> None:
+    """All of its partitions are logged."""
+    for one in pair.found.partitions.values():
+        if one.silent:
+            name = f"{quote(one.schema)}.{quote(one.name)}"
+            mend = (
+                f"{name} SET LOGGED"
+                if one.silent == "unlogged"
+                else f"{in_sql(pair.found)} DETACH PARTITION {name}"
+            )
+            raise _silent(f"partition '{one.shown}' is {one.silent}", mend, pair.declared.place)
+
+
+def _silent(message: str, mend: str, place: Place | None) -> SourceError:
+    return SourceError(
+        message, detail="Its changes do not stand in the log.", hint=f"ALTER TABLE {mend};", place=place
+    )
 
 
 def _check_columns(pair: Pair) -> None:

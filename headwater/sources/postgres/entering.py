@@ -15,6 +15,7 @@ from headwater.sources.postgres.count import Progress
 from headwater.sources.postgres.earlier import Earlier
 from headwater.sources.postgres.entered import logged_table
 from headwater.sources.postgres.first_rows import FirstRowsOf, read_first_rows
+from headwater.sources.postgres.labels import remember_labels
 from headwater.sources.postgres.messages import logged_messages
 from headwater.sources.postgres.options import INITIAL
 from headwater.sources.postgres.partitions import remember_partitions
@@ -25,6 +26,7 @@ def put(log: LogWriter, pair: Pair, position: int | None, segments: Sequence[Seg
     # Before the table itself: of one that is there and has none an older version would have read the rows.
     if pair.found.kind == PARTITIONED:
         remember_partitions(log, pair.declared.name, pair.found.partitions)
+    remember_labels(log, pair.declared.name, pair.found.labels)
     log.put_snapshot(logged_table(pair, position), segments)
 
 

@@ -48,6 +48,11 @@ def losses_of(table: CaptureTable, now: Shape, before: Before) -> list[Loss]:
     is_known = now.is_there or table.of is None
     if before.is_keyed and is_known and not is_keyed(table, now.primary):
         found.append(_key_loss(table, now))
+    return taken_together(table, found)
+
+
+def taken_together(table: CaptureTable, found: list[Loss]) -> list[Loss]:
+    """What is lost of a table; all of it, if nothing is left to go on with."""
     lost = {loss.column for loss in found}
     needed = [loss for loss in found if loss.column is None or loss.column in table.schema.key]
     if needed or lost >= {column.name for column in table.own} or (found and table.parks):

@@ -1,7 +1,8 @@
 """What may happen to tables while they are streamed without a word in the log: it is looked at beside the stream.
 
-A table, or the whole publication, is taken out of what is published; a partition goes or comes with rows in it. Then the
-capture begins again, and the checks of a beginning say what is to be done.
+A table, its schema or the whole publication is taken out of what is published; a table is no longer logged; a partition
+goes or comes with rows in it; a value of an enum gets another name. Then the capture begins again, and the checks of a
+beginning say what is to be done.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from headwater.log.store import LogWriter
 from headwater.sources.postgres.catalog import PARTITIONED
 from headwater.sources.postgres.changed import TablesChanged
 from headwater.sources.postgres.checks import Pair
+from headwater.sources.postgres.labels import labels_of, renamed
 from headwater.sources.postgres.membership import members_of, publishes_all, recall_member
 from headwater.sources.postgres.partitions import (
     Partitions,
@@ -36,6 +38,7 @@ class Guard:
             for p in pairs
             if p.found.kind == PARTITIONED
         }
+        self._labels = {p.found.oid: p.found.labels for p in pairs if p.found.labels}
         self._form: tuple[Any, ...] | None = None
         self._news: deque[tuple[str, Partitions]] = deque()
         self._has_changed = False
@@ -44,7 +47,11 @@ class Guard:
     def look(self, cursor: Any) -> None:
         """Compare with what was there when the stream began."""
         if not self._has_changed:
-            self._has_changed = self._is_published_otherwise(cursor) or self._has_lost_rows(cursor)
+            self._has_changed = (
+                self._is_published_otherwise(cursor)
+                or self._has_other_labels(cursor)
+                or self._has_lost_rows(cursor)
+            )
 
     def check(self) -> None:
         """Raise if the capture has to begin again; cheap enough to be asked all the time."""
@@ -61,7 +68,11 @@ class Guard:
         if not publishes_all(form) or (before is not None and form != before):
             return True
         # Of a table that was dropped there is nothing to tell until another one has its name.
-        return any(self._members[oid] not in ("", number) for oid, number in members.items())
+        return any(n is None or self._members[oid] not in ("", n) for oid, n in members.items())
+
+    def _has_other_labels(self, cursor: Any) -> bool:
+        now = labels_of(cursor, list(self._labels)) if self._labels else {}
+        return any(renamed(before, now.get(oid, {})) for oid, before in self._labels.items())
 
     def _has_lost_rows(self, cursor: Any) -> bool:
         for pair in self._pairs:

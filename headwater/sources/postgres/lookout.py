@@ -1,13 +1,11 @@
 """Looks for tables that come, and match, and for those that go, while the capture does its work.
 
-Neither is in the server's log. It has a thread and a connection of its own: however slow the server answers, the stream
-does not wait for it. How soon it looks decides only when a table is taken up, not which of its rows are.
+Neither is in the server's log. How soon it looks decides only when a table is taken up, not which of its rows are.
 """
 
 from __future__ import annotations
 
 import secrets
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -19,15 +17,16 @@ from headwater.sources.postgres.begin import Begun
 from headwater.sources.postgres.changed import TablesChanged
 from headwater.sources.postgres.checks import Pair, check_free_slots
 from headwater.sources.postgres.config import CaptureConfig, CaptureTable
-from headwater.sources.postgres.connect import connect, connect_replication
+from headwater.sources.postgres.connect import connect_replication
 from headwater.sources.postgres.finding import Opening
 from headwater.sources.postgres.matching import matching, stray_error
+from headwater.sources.postgres.onlooker import Onlooker
 from headwater.sources.postgres.server import create_slot, extend_publication, find_publication
 from headwater.sources.postgres.shards import check_entering, shard, unread
 
 LOOK_SECONDS = 2.0
 
-_PATIENCE = "SET statement_timeout = '30s'"
+_PATIENCE = "30s"
 
 
 class Lookout:
@@ -38,42 +37,40 @@ class Lookout:
         self._patterns = [table for table in config.tables if table.is_pattern]
         self._known = {pair.declared.name for pair in begun.pairs if pair.declared.of}
         self._told: set[str] = set()
-        self._opened: Any = None
         self._has_news = False
         self._opening: Opening | None = None
         self._is_handed_over = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="lookout", daemon=True)
+        self._onlooker = Onlooker("lookout", config.address, self._run, patience=_PATIENCE)
 
     def __enter__(self) -> Self:
         if self._patterns:
-            self._thread.start()
+            self._onlooker.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
+        self._onlooker.stop()
         if self._opening is not None and not self._is_handed_over:
             self._opening.close()
 
     def check(self) -> None:
         """Raise if tables came or went; cheap enough to be asked all the time."""
+        self._onlooker.check()
         if self._has_news:
             self._is_handed_over = True
             raise TablesChanged(self._opening)
 
     def _run(self) -> None:
-        while not self._stop.wait(LOOK_SECONDS) and not self._has_news:
+        while not self._onlooker.pause(LOOK_SECONDS) and not self._has_news:
             try:
                 self._has_news = self._look()
             except (psycopg2.Error, HeadwaterError) as error:
-                self._close()
+                self._onlooker.close()
                 said = " ".join(str(error).split())
                 self._note(f"whether tables came that match cannot be seen: {said}")
-        self._close()
 
     def _look(self) -> bool:
         """True if there is something to take up, or to let go."""
-        cursor = self._cursor()
+        cursor = self._onlooker.cursor()
         there: dict[str, CaptureTable] = {}
         for table in self._patterns:
             found = matching(cursor, table.remote_schema, table.remote_table)
@@ -87,7 +84,7 @@ class Lookout:
         pairs = [pair for pair in new if pair is not None]
         if pairs:
             self._open(cursor, pairs)
-        return bool(pairs) and not self._stop.is_set()
+        return bool(pairs) and not self._onlooker.is_stopped
 
     def _entering(self, cursor: Any, table: CaptureTable) -> Pair | None:
         """A table that came; None if it has to wait."""
@@ -123,23 +120,12 @@ class Lookout:
             raise
         names = frozenset(pair.declared.name for pair in pairs)
         self._opening = Opening(replication, position, snapshot, names)
-        if self._stop.is_set():
+        if self._onlooker.is_stopped:
             # Nobody waits for it any more.
             self._opening.close()
 
-    def _cursor(self) -> Any:
-        if self._opened is None:
-            self._opened = connect(self._config.address)
-            self._opened.cursor().execute(_PATIENCE)
-        return self._opened.cursor()
-
-    def _close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
-
     def _note(self, text: str) -> None:
         """Tell something once."""
-        if text not in self._told and not self._stop.is_set():
+        if text not in self._told and not self._onlooker.is_stopped:
             self._told.add(text)
             self._tell(Report("note", text))

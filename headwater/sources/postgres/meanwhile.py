@@ -16,8 +16,9 @@ from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.config import CaptureTable
 from headwater.sources.postgres.connect import Address, session
 from headwater.sources.postgres.entered import is_of, matched
-from headwater.sources.postgres.fits import Shape, losses_of
+from headwater.sources.postgres.fits import Shape, losses_of, taken_together
 from headwater.sources.postgres.identities import KEY, MIXED, identity_of
+from headwater.sources.postgres.labels import label_losses, recall_labels, remember_labels
 from headwater.sources.postgres.metadata import check_metadata
 from headwater.sources.postgres.partitions import (
     came_with_rows,
@@ -45,11 +46,12 @@ def lost_meanwhile(address: Address, log: LogWriter, pairs: Sequence[Pair]) -> M
         for pair in pairs:
             name = pair.declared.name
             losses = losses_of(pair.declared, _shape(cursor, pair.found), before_of(logged[name]))
-            lost += [
-                loss
-                for loss in losses or _keyless(cursor, pair) or _of_partitions(cursor, pair, log)
-                if not {(name, None), (name, loss.column)} & known
-            ]
+            if all(loss.column is not None for loss in losses):
+                # One that has lost a column, maybe long ago, can still be lost as a whole.
+                losses = [*(_keyless(cursor, pair) or _of_partitions(cursor, pair, log))] or taken_together(
+                    pair.declared, [*losses, *_of_labels(pair, log)]
+                )
+            lost += [loss for loss in losses if not {(name, None), (name, loss.column)} & known]
         cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
         return Meanwhile(number(cursor.fetchone()[0]), tuple(lost))
 
@@ -86,14 +88,24 @@ def _of_partitions(cursor: Any, pair: Pair, log: LogWriter) -> tuple[Loss, ...]:
         return ()
     name, now = pair.declared.name, pair.found.partitions
     before = recall_partitions(log, name)
-    loss = (
-        None
-        if before is None
-        else partition_loss(pair.declared, before, now, partial(came_with_rows, cursor))
+    # Of what an older version has read nobody knows what came and went since.
+    loss = partition_loss(
+        pair.declared, now if before is None else before, now, partial(came_with_rows, cursor)
     )
     if loss is None:
         remember_partitions(log, name, now)
     return () if loss is None else (loss,)
+
+
+def _of_labels(pair: Pair, log: LogWriter) -> list[Loss]:
+    """Columns in which a value of an enum got another name; if there are none, names that are new are remembered."""
+    name, now = pair.declared.name, pair.found.labels
+    before = recall_labels(log, name)
+    own = {c.name: found.name for c in pair.declared.own if (found := pair.found.column(c.name)) is not None}
+    losses = label_losses(pair.declared, own, before or {}, now)
+    if not losses and before != now:
+        remember_labels(log, name, now)
+    return losses
 
 
 def _shape(cursor: Any, found: ServerTable) -> Shape:

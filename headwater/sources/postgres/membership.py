@@ -14,6 +14,13 @@ from headwater.log.store import LogWriter
 from headwater.sources.postgres.checks import Pair
 from headwater.sources.postgres.resume import ANEW
 
+SCHEMAS_SINCE = 150_000
+"""From this version of the server on whole schemas can be published."""
+
+_BY_SCHEMA = (
+    "EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid AND n.pnnspid = c.relnamespace)"
+)
+
 
 def check_members(cursor: Any, publication: str, known: Sequence[Pair], log: LogWriter) -> None:
     """The tables whose rows we have never left the publication; what an older log does not know is not asked."""
@@ -29,9 +36,11 @@ def check_members(cursor: Any, publication: str, known: Sequence[Pair], log: Log
 
 
 def remember_members(cursor: Any, publication: str, pairs: Sequence[Pair], log: LogWriter) -> None:
-    """Keep the number of each table."""
-    for pair in pairs:
-        log.manifest.remember(_key(publication, pair), _member(cursor, publication, pair))
+    """Keep the number of each table; all at once, as every write is forced to disk and there may be many."""
+    numbers = {_key(publication, pair): _member(cursor, publication, pair) for pair in pairs}
+    with log.manifest.transaction():
+        for key, number in numbers.items():
+            log.manifest.remember(key, number)
 
 
 def recall_member(log: LogWriter, publication: str, pair: Pair) -> str:
@@ -41,18 +50,24 @@ def recall_member(log: LogWriter, publication: str, pair: Pair) -> str:
 
 def members_of(
     cursor: Any, publication: str, tables: Sequence[int]
-) -> tuple[tuple[Any, ...], dict[int, str]]:
-    """What a publication is like, nothing if it is gone; and the numbers of those of some tables that are still there."""
+) -> tuple[tuple[Any, ...], dict[int, str | None]]:
+    """What a publication is like, nothing if it is gone; and the numbers of those of some tables that are still there.
+
+    One that is not published has None: it left, it left its schema, or its changes are not logged any more (UNLOGGED).
+    """
     cursor.execute(
         "SELECT puballtables, pubinsert, pubupdate, pubdelete, pubtruncate, pubviaroot FROM pg_publication"
         " WHERE pubname = %s",
         (publication,),
     )
     form = tuple(cursor.fetchone() or ())
+    by_schema = _BY_SCHEMA if cursor.connection.server_version >= SCHEMAS_SINCE else "false"
     cursor.execute(
-        "SELECT c.oid::bigint, coalesce((SELECT r.oid::text FROM pg_publication_rel r"
-        " JOIN pg_publication p ON p.oid = r.prpubid WHERE p.pubname = %s AND r.prrelid = c.oid), '')"
-        " FROM pg_class c WHERE c.oid = ANY(%s)",
+        # The view of the server's own would wait for whoever changes one of all the tables that are published.
+        "SELECT c.oid::bigint, CASE WHEN c.relpersistence = 'p' THEN coalesce(r.oid::text,"
+        f" CASE WHEN p.puballtables OR {by_schema} THEN '' END) END"
+        " FROM pg_class c LEFT JOIN pg_publication p ON p.pubname = %s"
+        " LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid WHERE c.oid = ANY(%s)",
         (publication, list(tables)),
     )
     return form, dict(cursor.fetchall())

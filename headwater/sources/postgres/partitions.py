@@ -2,6 +2,7 @@
 
     DROP TABLE p1;  ALTER TABLE p DETACH PARTITION p1;  TRUNCATE p1      the rows go
     ALTER TABLE p ATTACH PARTITION p2                                    the rows it has come
+    ALTER TABLE p1 SET UNLOGGED;  a partition that is a foreign table    its changes are not told
 
 All changes come under the name of the partitioned table, and these are none of it. So its partitions are remembered and
 looked at: what became of one is a loss of the table. One that is made empty, as a part of the table, is none.
@@ -34,7 +35,8 @@ _LEAVES = (
     ", leaves AS (SELECT leaf, (array_agg(joined ORDER BY age(joined)))[1]::text AS joined FROM walk GROUP BY leaf)"
     " SELECT c.oid::bigint, n.nspname, c.relname, coalesce(pg_relation_filenode(c.oid), 0)::bigint, c.reltuples < 0,"
     # The size waits for whoever changes the table: nobody asks for it in vain.
-    " CASE WHEN l.joined IS NULL THEN '' WHEN pg_relation_size(c.oid) > 0 THEN l.joined ELSE '' END"
+    " CASE WHEN l.joined IS NULL THEN '' WHEN pg_relation_size(c.oid) > 0 THEN l.joined ELSE '' END,"
+    " CASE WHEN c.relkind = 'f' THEN 'a foreign table' WHEN c.relpersistence = 'u' THEN 'unlogged' ELSE '' END"
     " FROM leaves l JOIN pg_class c ON c.oid = l.leaf JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE c.oid <> %s ORDER BY c.oid"
 )
@@ -52,6 +54,8 @@ class Partition:
     """True if nobody counted its rows since it got its file: what rewrites a table counts them."""
     joined: str = ""
     """The transaction that attached it, if it was a table before, and now has rows."""
+    silent: str = ""
+    """Why none of its changes stands in the log; nothing if they do."""
 
     @property
     def shown(self) -> str:
@@ -93,6 +97,9 @@ def partition_loss(
     if gone := [one for oid, one in before.items() if oid not in now]:
         what = f"partition '{gone[0].shown}' of table '{table.shown}' is gone"
         return _loss(table, what, "It was dropped or detached, and the rows that it had with it.")
+    if silent := [one for one in now.values() if one.silent]:
+        what = f"partition '{silent[0].shown}' of table '{table.shown}' is {silent[0].silent}"
+        return _loss(table, what, "Its changes do not stand in the log.")
     new = [one for oid, one in now.items() if oid not in before]
     if joined := [one for one in new if one.joined and has_rows(one)]:
         what = f"partition '{joined[0].shown}' was attached to table '{table.shown}' with rows in it"

@@ -39,7 +39,7 @@ _FAMILY = {
 } | dict.fromkeys(("int2", "int4", "int8", "oid", "float4", "float8", "numeric"), "number")
 _FAMILY |= dict.fromkeys(("text", "varchar", "bpchar", "name", "citext"), "text")
 
-_ODD_ARRAYS = ("box",)
+_ODD_ARRAYS = ("box", "geometry", "geography")
 """Arrays whose elements are not separated by commas; they are read as a whole."""
 
 MAX_PRECISION = 38

@@ -1,11 +1,7 @@
-"""Looks at what the server keeps for our slot while the capture does its work.
-
-It has a thread and a connection of its own: however slow the server answers, the stream does not wait for it.
-"""
+"""Looks at what the server keeps for our slot, and at what is published, while the capture does its work."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,13 +10,33 @@ import psycopg2
 from headwater.errors import HeadwaterError
 from headwater.sources.base import Report, Retained
 from headwater.sources.postgres.config import CaptureConfig
-from headwater.sources.postgres.connect import connect
 from headwater.sources.postgres.guard import Guard
-from headwater.sources.postgres.retained import Kept, Overgrown, Voice, is_overgrown, look
+from headwater.sources.postgres.onlooker import Onlooker
+from headwater.sources.postgres.retained import Overgrown, Voice, is_overgrown, look
 
 WATCH_SECONDS = 10.0
 
-_PATIENCE = "SET statement_timeout = '5s'"
+_PATIENCE = "5s"
+
+
+class _Sight:
+    """Tells once that something cannot be seen, and once that it can be seen again."""
+
+    def __init__(self, what: str, tell: Callable[[str], None]) -> None:
+        self._what, self._tell = what, tell
+        self._is_blind = False
+
+    def is_lost(self, error: Exception) -> None:
+        """It could not be looked at."""
+        if not self._is_blind:
+            self._is_blind = True
+            self._tell(f"{self._what} cannot be seen: {' '.join(str(error).split())}")
+
+    def is_there(self) -> None:
+        """It was looked at."""
+        if self._is_blind:
+            self._is_blind = False
+            self._tell(f"{self._what} can be seen again")
 
 
 class Watch:
@@ -33,41 +49,46 @@ class Watch:
         self.guard: Guard | None = None
         """What else is looked at, as long as there is a stream."""
         self._voice = Voice(config.care)
-        self._opened: Any = None
-        self._is_blind = False
+        self._slot = _Sight(f"what postgres keeps for slot '{config.slot}'", self._note)
+        self._tables = _Sight("what is published of the tables", self._note)
         self._overgrown: Overgrown | None = None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="retained", daemon=True)
-        self._thread.start()
+        self._onlooker = Onlooker("retained", config.address, self._run, patience=_PATIENCE)
+        self._onlooker.start()
 
     def check(self) -> None:
         """Raise what was found if the slot is to be given up; cheap enough to be asked all the time."""
+        self._onlooker.check()
         if self._overgrown is not None:
             raise self._overgrown
 
     def stop(self) -> None:
         """Look no longer."""
-        self._stop.set()
+        self._onlooker.stop()
 
     def _run(self) -> None:
-        while not self._stop.is_set() and self._overgrown is None:
+        while not self._onlooker.is_stopped and self._overgrown is None:
             self._look()
-            self._stop.wait(WATCH_SECONDS)
-        self._close()
+            self._onlooker.pause(WATCH_SECONDS)
 
     def _look(self) -> None:
+        if self._see(self._slot, self._look_at_slot) and self.guard is not None:
+            # Whoever changes a table holds it for long, and its log grows meanwhile: that was seen already.
+            self._see(self._tables, self.guard.look)
+
+    def _see(self, sight: _Sight, look: Callable[[Any], None]) -> bool:
+        """True if the server let us look."""
         try:
-            kept = self._kept()
+            look(self._onlooker.cursor())
         except (psycopg2.Error, HeadwaterError) as error:
-            self._close()
-            if not self._is_blind and not self._stop.is_set():
-                self._is_blind = True
-                said = " ".join(str(error).split())
-                self._note(f"what postgres keeps for slot '{self._config.slot}' cannot be seen: {said}")
-            return
-        if self._is_blind:
-            self._is_blind = False
-            self._note(f"what postgres keeps for slot '{self._config.slot}' can be seen again")
+            self._onlooker.close()
+            if not self._onlooker.is_stopped:
+                sight.is_lost(error)
+            return False
+        sight.is_there()
+        return True
+
+    def _look_at_slot(self, cursor: Any) -> None:
+        kept = look(cursor, self._config.slot)
         if kept is None:
             return
         self._show(Retained(kept.slot, kept.status, kept.retained, kept.behind))
@@ -76,21 +97,6 @@ class Watch:
         news = self._voice.of(kept)
         if news is not None:
             self._note(news)
-
-    def _kept(self) -> Kept | None:
-        if self._opened is None:
-            self._opened = connect(self._config.address)
-            self._opened.cursor().execute(_PATIENCE)
-        cursor = self._opened.cursor()
-        kept = look(cursor, self._config.slot)
-        if self.guard is not None:
-            self.guard.look(cursor)
-        return kept
-
-    def _close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
 
     def _note(self, text: str) -> None:
         self._tell(Report("note", text))
