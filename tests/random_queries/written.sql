@@ -135,7 +135,6 @@ WITH c AS (SELECT id, k FROM items WHERE k > 0) SELECT x.a, y.b FROM c AS x(a, b
 -- Tables that are called as we might call ours.
 SELECT sub1.id, sub1.value, (SELECT MAX(u.id) FROM users u WHERE u.k = sub1.k) AS m FROM (SELECT id, k, n AS value FROM items) sub1
 SELECT sets.number, SUM(sets.number) AS t, COUNT(*) AS c FROM (SELECT n AS number FROM items) sets GROUP BY ROLLUP(sets.number)
-SELECT quantified1.k FROM items quantified1 WHERE quantified1.n >= ALL (SELECT MAX(n) AS n FROM parts WHERE k = 2 GROUP BY k)
 
 -- Aggregates of everything of which nobody asks what they give, but that they are one row.
 SELECT u.id, q.z FROM users u LEFT JOIN (SELECT 5 AS z, MAX(k) AS m FROM items) q ON u.k > 1
