@@ -118,7 +118,6 @@ SELECT COUNT(*) AS c FROM RANGE(0)
 
 -- Conditions in the order in which they stand: one keeps from the next what that cannot take. So does WHERE from a join.
 SELECT id FROM items WHERE k <> 0 AND 12 / k > 4
-SELECT i.k, COUNT(*) AS c FROM items i WHERE i.k <> 0 AND EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k) AND 12 / i.k > 4 GROUP BY i.k
 SELECT i.id, t.k FROM items i JOIN tiny t ON i.k = t.s WHERE t.s RLIKE '^[0-9]+$'
 
 -- Aggregates by other names, several patterns, rows and columns that a call makes.
@@ -138,5 +137,4 @@ SELECT sets.number, SUM(sets.number) AS t, COUNT(*) AS c FROM (SELECT n AS numbe
 
 -- Aggregates of everything of which nobody asks what they give, but that they are one row.
 SELECT u.id, q.z FROM users u LEFT JOIN (SELECT 5 AS z, MAX(k) AS m FROM items) q ON u.k > 1
-SELECT COUNT(*) AS c FROM (SELECT 5 AS z, SUM(k) AS m FROM notes) q
 SELECT 5 AS z FROM items HAVING 1 = 1
