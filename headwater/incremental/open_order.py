@@ -14,6 +14,7 @@ from headwater.incremental.tree_sql import query_of_plan
 from headwater.plan.nodes import Aggregate, Plan, Window, inputs
 from headwater.plan.prune import pruned
 from headwater.plan.push import pushed
+from headwater.plan.walk import is_alone
 
 _OPEN = (
     *(exp.First, exp.Last, exp.AnyValue, exp.FirstValue, exp.LastValue, exp.NthValue),
@@ -42,6 +43,8 @@ def _is_open(call: exp.Expr) -> bool:
     if isinstance(call, exp.WithinGroup):
         # Rows that are equal in the order that is said are in no order.
         return _is_open(call.this)
+    if is_alone(call):
+        return False
     return isinstance(call, _OPEN) or (isinstance(call, exp.Anonymous) and call.name.lower() in _OPEN_NAMES)
 
 

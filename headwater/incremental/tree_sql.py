@@ -33,6 +33,7 @@ from headwater.plan.nodes import (
     inputs,
     output,
 )
+from headwater.plan.orderable import orderable
 from headwater.plan.push import conjuncts
 from headwater.plan.walk import as_ordered, note_type, noted_type
 
@@ -83,7 +84,7 @@ class _From:
 
 def query_of_plan(plan: Plan, leaf: Leaf) -> exp.Select:
     """The query that yields the output columns of a plan."""
-    return _Writer(leaf, _scanned(plan)).query(plan)
+    return _Writer(plan, leaf, _scanned(plan)).query(plan)
 
 
 def _scanned(plan: Plan) -> frozenset[str]:
@@ -94,6 +95,7 @@ def _scanned(plan: Plan) -> frozenset[str]:
 
 @dataclass
 class _Writer:
+    whole: Plan
     leaf: Leaf
     taken: frozenset[str]
     """Names that are not ours to give: those of scans."""
@@ -102,9 +104,8 @@ class _Writer:
     def query(self, plan: Plan) -> exp.Select:
         """The output columns of a plan, by their bare names."""
         source = self._from(plan)
-        return source.select(
-            [Item(name, exp.column(name, qualifier or None)) for qualifier, name in source.columns]
-        )
+        items = [Item(name, exp.column(name, qualifier or None)) for qualifier, name in source.columns]
+        return source.select(items)
 
     def _from(self, plan: Plan) -> _From:
         match plan:
@@ -174,9 +175,8 @@ class _Writer:
             case Distinct(below):
                 return self._named(self.query(below).distinct(), [("", n) for n in output(plan)])
             case Union(parts):
-                return self._named(
-                    union_all([self.query(part) for part in parts]), [("", n) for n in output(plan)]
-                )
+                rows = union_all([self.query(part) for part in parts])
+                return self._named(rows, [("", n) for n in output(plan)])
             case SetOperation(left, right, is_except, copies):
                 kind = exp.Except if is_except else exp.Intersect
                 both = kind(this=self.query(left), expression=self.query(right), distinct=not copies)
@@ -184,15 +184,15 @@ class _Writer:
             case Window(below, items):
                 source = self._from(below)
                 if any(not isinstance(i.expression.this, _ONE_WAY) for i in items):
-                    # What no window looks at may have no order.
+                    # Other columns tell rows apart that are alike for the windows, unless they have no order.
                     names = [exp.column(n, q or None) for q, n in source.columns]
-                    source = self._in_order(source, names, by=[item.expression for item in items])
+                    others = [name for name in names if (name.table, name.name) in orderable(self.whole)]
+                    source = self._in_order(source, names, by=[*(i.expression for i in items), *others])
                 return self._widened(source, items)
             case Generate(below, call, alias, names):
                 return self._generated(self._from(below), call, alias, names)
             case Top(below, order, limit, offset):
-                query = self.query(below)
-                ordered = exp.select("*").from_(query.subquery(self._alias()))
+                ordered = exp.select("*").from_(self.query(below).subquery(self._alias()))
                 ordered = ordered.order_by(*[key.copy() for key in order]).limit(limit)
                 made = ordered.offset(offset) if offset else ordered
                 return self._named(made, [("", n) for n in output(plan)])

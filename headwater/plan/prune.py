@@ -54,9 +54,8 @@ def pruned(plan: Plan, wanted: Wanted | None = None) -> Plan:
                 pruned(below, named_columns(*(item.expression for item in kept_items))), kept_items
             )
         case Aggregate(below, keys, measures):
-            kept_items = tuple(item for item in measures if ("", item.name) in asked)
-            # Without keys too it is one row, which it would not be of nothing.
-            kept_items = kept_items if keys or kept_items else measures[:1]
+            # Without keys it is one row, which it would not be of nothing.
+            kept_items = tuple(i for i in measures if ("", i.name) in asked) or measures[: 0 if keys else 1]
             needed = named_columns(*(item.expression for item in (*keys, *kept_items)))
             return Aggregate(pruned(below, needed), keys, kept_items)
         case Distinct(below):

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
 _NOTED = "type"
+_ALONE = "sees one value"
 
 
 def table_name(table: exp.Table) -> str:
@@ -34,6 +35,16 @@ def noted_type(node: exp.Expr) -> exp.DataType | None:
 @lru_cache(maxsize=1_000)
 def _type_of(text: str) -> exp.DataType:
     return exp.DataType.build(text, dialect="spark")
+
+
+def note_alone(call: exp.Expr) -> None:
+    """Let an aggregate remember that it sees one value, or that it is an error to ask for it."""
+    call.meta[_ALONE] = True
+
+
+def is_alone(call: exp.Expr) -> bool:
+    """True if that was noted."""
+    return bool(call.meta.get(_ALONE))
 
 
 def is_map(node: exp.Expr) -> bool:

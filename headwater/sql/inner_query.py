@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.plan.reasons import NotMaintained, Reason
+from headwater.plan.walk import note_alone
 from headwater.sql.calls import aggregates, calls_in, is_count
 from headwater.sql.compared import is_one_to_one
 from headwater.sql.free_columns import free_columns, has_subquery, own_sources
@@ -100,6 +101,7 @@ def value(query: exp.Query, alias: str) -> tuple[Inner, exp.Expr | None]:
     made, ties = _tied_rows(query, [VALUE])
     keys = [exp.column(_tie_name(i), "r") for i in range(len(ties))]
     first = exp.func("FIRST", exp.column(VALUE, "r"), dialect="spark")
+    note_alone(first)
     if isinstance(query, exp.Select) and query.args.get("distinct"):
         made = made.distinct()
     one = exp.select(*keys, exp.alias_(first, VALUE), f"COUNT(*) > 1 AS {MANY}").from_(made.subquery("r"))

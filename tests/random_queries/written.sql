@@ -118,7 +118,6 @@ SELECT COUNT(*) AS c FROM RANGE(0)
 
 -- Conditions in the order in which they stand: one keeps from the next what that cannot take. So does WHERE from a join.
 SELECT id FROM items WHERE k <> 0 AND 12 / k > 4
-SELECT i.k, COUNT(*) AS c FROM items i WHERE i.k <> 0 AND EXISTS (SELECT 1 FROM tiny t WHERE t.k = i.k) AND 12 / i.k > 4 GROUP BY i.k
 SELECT i.id, t.k FROM items i JOIN tiny t ON i.k = t.s WHERE t.s RLIKE '^[0-9]+$'
 
 -- Aggregates by other names, several patterns, rows and columns that a call makes.
@@ -135,9 +134,7 @@ WITH c AS (SELECT id, k FROM items WHERE k > 0) SELECT x.a, y.b FROM c AS x(a, b
 -- Tables that are called as we might call ours.
 SELECT sub1.id, sub1.value, (SELECT MAX(u.id) FROM users u WHERE u.k = sub1.k) AS m FROM (SELECT id, k, n AS value FROM items) sub1
 SELECT sets.number, SUM(sets.number) AS t, COUNT(*) AS c FROM (SELECT n AS number FROM items) sets GROUP BY ROLLUP(sets.number)
-SELECT quantified1.k FROM items quantified1 WHERE quantified1.n >= ALL (SELECT MAX(n) AS n FROM parts WHERE k = 2 GROUP BY k)
 
 -- Aggregates of everything of which nobody asks what they give, but that they are one row.
 SELECT u.id, q.z FROM users u LEFT JOIN (SELECT 5 AS z, MAX(k) AS m FROM items) q ON u.k > 1
-SELECT COUNT(*) AS c FROM (SELECT 5 AS z, SUM(k) AS m FROM notes) q
 SELECT 5 AS z FROM items HAVING 1 = 1

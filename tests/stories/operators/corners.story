@@ -10,7 +10,8 @@
 > CREATE VIEW counted AS SELECT a.id, (SELECT COUNT(*) FILTER (WHERE b.n > 1) FROM b WHERE b.k = a.k) AS t FROM a;
 > CREATE VIEW once AS SELECT a.id, (SELECT DISTINCT b.n FROM b WHERE b.k = a.k AND b.n = 7) AS t FROM a;
 > CREATE VIEW largest AS SELECT b.k, b.n FROM b WHERE b.n >= ALL (SELECT b.n FROM b WHERE b.n IS NOT NULL);
-> CREATE VIEW above_most AS SELECT a.id FROM a WHERE a.x > ALL (SELECT MAX(b.n) FROM b);
+> CREATE VIEW above_most AS
+  SELECT quantified1.id FROM a AS quantified1 WHERE quantified1.x > ALL (SELECT MAX(b.n) AS x FROM b);
 > CREATE VIEW above_some AS SELECT a.id FROM a WHERE a.x > ANY (SELECT b.n FROM b ORDER BY b.n LIMIT 2);
 > CREATE VIEW behind_full AS
   SELECT a.id, f.n FROM a JOIN (SELECT b.k AS bk, c.n AS n FROM b FULL JOIN c ON b.k = c.id) f ON a.k = f.n;
