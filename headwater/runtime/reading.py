@@ -147,6 +147,8 @@ class Readings:
 
 def _schema(frame: DataFrame) -> Schema:
     kinds = [(field.name, type_text(field.dataType)) for field in frame.schema.fields]
+    if not kinds:
+        raise SqlError("the query has no columns", hint="Say FROM where it reads, or name what it selects.")
     columns = [Column(name, "string" if kind == "void" else kind) for name, kind in kinds]
     for column in columns:
         if not can_keep(column.type):

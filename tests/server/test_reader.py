@@ -111,6 +111,7 @@ def test_relations_are_listed_with_their_kind_and_columns(world: World) -> None:
         ("SELECT id FROM orders WHERE id = ?", "parameter without a value", ""),
         ("SELECT nope FROM orders", "not valid", ""),
         ("SELECT nope(1)", "function NOPE does not exist", ""),
+        ("SELECT *", "the query has no columns", "FROM"),
         ("SELECT 1 / 0", "cannot be computed", "try_divide"),
     ],
 )
