@@ -85,7 +85,9 @@ def router(is_open: bool, is_known: Callable[[str], bool]) -> APIRouter:
         return answer
 
     @made.post("/console/logout")
-    def logout() -> Response:
+    def logout(request: Request) -> Response:
+        if request.headers.get(OURS) is None:
+            return JSONResponse({"is_known": None}, status_code=403, headers=HEADERS)
         answer = JSONResponse({"is_known": False}, headers=HEADERS)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict", path="/")
         return answer

@@ -43,6 +43,8 @@ class Told:
     is_anew: bool
     changes: ChangeSet | None
     """None if the batch did nothing to the view."""
+    at: float | None = None
+    """When the batch was done, in seconds since 1970."""
 
 
 class Feed:
@@ -120,7 +122,8 @@ class Feed:
             held.hold(entry.paths)
         try:
             changes, is_anew = read_changes(entry, relation)
-            yield Told(entry.batch_id, f"{entry.batch_id}@{entry.cut}", is_anew, changes)
+            mark = f"{entry.batch_id}@{entry.cut}"
+            yield Told(entry.batch_id, mark, is_anew, changes, entry.written_at)
         finally:
             held.let_go(entry.paths)
 

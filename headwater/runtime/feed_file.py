@@ -34,6 +34,8 @@ class Entry:
     """What the line says of each view that changed."""
     linked: tuple[Path, ...]
     bytes: int
+    written_at: float
+    """In seconds since 1970."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -79,16 +81,17 @@ def entry_in(path: Path) -> Entry | None:
     """What a file says of itself; None if it is not whole."""
     with path.open("rb") as file:
         line = file.readline()
-        size = os.fstat(file.fileno()).st_size
+        stat = os.fstat(file.fileno())
     if not line.endswith(b"\n"):
         return None
     said = json.loads(line)
     named = [name for one in said["relations"].values() for part in one["files"] for name in part["names"]]
     linked = tuple(path.parent / name for name in named)
-    if size != len(line) + said["bytes"] or not all(one.exists() for one in linked):
+    if stat.st_size != len(line) + said["bytes"] or not all(one.exists() for one in linked):
         return None
-    total = size + sum(one.stat().st_size for one in linked)
-    return Entry(said["batch"], said["cut"], path, len(line), said["relations"], linked, total)
+    total = stat.st_size + sum(one.stat().st_size for one in linked)
+    relations = said["relations"]
+    return Entry(said["batch"], said["cut"], path, len(line), relations, linked, total, stat.st_mtime)
 
 
 def read_changes(entry: Entry, relation: str) -> tuple[ChangeSet | None, bool]:

@@ -7,9 +7,10 @@ files of it stay until the last of them is done, and nobody waits for anybody.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headwater.errors import HeadwaterError
@@ -29,6 +30,8 @@ class Snapshot:
     """The relations that are not whole yet: what their States have is no answer."""
     stopped: Mapping[str, HeadwaterError] = field(default_factory=dict)
     """The results that go on no more: what their States have was true at an earlier cut."""
+    reached_at: float | None = None
+    """When readers could first see this cut, in seconds since 1970; None if that was before the process began."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -46,7 +49,9 @@ class Snapshots:
     def publish(self, snapshot: Snapshot) -> None:
         """From now on readers see this one; only then may files go that it does not name."""
         with self._lock:
-            self._now = snapshot
+            # Files that were merged are put in the place of others at the same cut: it is as old as it was.
+            is_same = (snapshot.cut, snapshot.batch_id) == (self._now.cut, self._now.batch_id)
+            self._now = replace(snapshot, reached_at=self._now.reached_at if is_same else time.time())
 
     @contextmanager
     def held(self) -> Iterator[Snapshot]:

@@ -86,8 +86,8 @@ def moment(at: float | None) -> str | None:
 
 
 def _current(server: Server, application: Application) -> dict[str, Any] | None:
-    found = server.store.all(Deployment, application_id=application.id)
-    return deployment_answer(server, found[-1]) if found else None
+    found = server.store.newest(Deployment, application_id=application.id)
+    return deployment_answer(server, found) if found is not None else None
 
 
 def _stopped(server: Server, deployment: Deployment) -> dict[str, Any]:

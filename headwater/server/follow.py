@@ -2,7 +2,8 @@
 
     id: 17@0/16B3748
     event: changes
-    data: {"cut": "0/16B3748", "batch": 17, "anew": false, "more": false, "changes": [{"op": "+", "row": {"total": 5}}]}
+    data: {"cut": "0/16B3748", "batch": 17, "at": "2026-01-02T03:04:05.678Z", "anew": false, "more": false,
+           "changes": [{"op": "+", "row": {"total": 5}}]}
 
 Everything is read from files, a piece at a time, when this reader has taken the piece before: a slow one costs the wheel
 nothing. What many hear at the same time is made once for all. Only the last piece of a batch has an id, so whoever
@@ -28,6 +29,7 @@ from headwater.changes.change_set import ChangeSet
 from headwater.errors import HeadwaterError
 from headwater.runtime.feed import Feed, Gone
 from headwater.schema import WEIGHT, Schema
+from headwater.server.answers import moment
 from headwater.server.deployed import Deployed
 from headwater.server.forms import row_objects
 from headwater.server.reader import Asked
@@ -54,6 +56,8 @@ class Follower:
     """The last batch that was told."""
     mark: str
     shared: SharedEvents
+    told_at: float | None = None
+    """When that batch was done, in seconds since 1970, if that is known."""
     rows: Asked | None = None
     """The rows there are, if they are to be told first; true at the batch."""
     closing: ExitStack = field(default_factory=ExitStack)
@@ -107,7 +111,7 @@ class Follower:
             async for piece in _in_thread(self._next()):
                 yield piece
             return
-        self.at, self.mark = small.batch_id, small.mark
+        self.at, self.mark, self.told_at = small.batch_id, small.mark, small.done_at
         if small.event:
             yield small.event
 
@@ -118,19 +122,19 @@ class Follower:
                 return None
             changes = told.changes
             if changes is None:
-                return Small(told.batch_id, told.mark, b"")
+                return Small(told.batch_id, told.mark, b"", told.at)
             if changes.count > PIECE_ROWS:
                 return None
-            twin = replace(self, at=told.batch_id, mark=told.mark, closing=ExitStack())
+            twin = replace(self, at=told.batch_id, mark=told.mark, told_at=told.at, closing=ExitStack())
             event = b"".join(twin._told(_changes_of(changes), is_anew=told.is_anew))
-        return Small(told.batch_id, told.mark, event) if len(event) <= LARGEST else None
+        return Small(told.batch_id, told.mark, event, told.at) if len(event) <= LARGEST else None
 
     def _next(self) -> Iterator[bytes]:
         """What the next batch did to the view."""
         with self.feed.next(self.relation, self.at) as told:
             if told is None:
                 return
-            self.at, self.mark = told.batch_id, told.mark
+            self.at, self.mark, self.told_at = told.batch_id, told.mark, told.at
             if told.changes is not None:
                 yield from self._told(_changes_of(told.changes), is_anew=told.is_anew)
 
@@ -151,7 +155,7 @@ class Follower:
         return _framed("changes", data, self.mark if is_last else None)
 
     def _head(self) -> dict[str, Any]:
-        return {"cut": self.mark.partition("@")[2], "batch": self.at}
+        return {"cut": self.mark.partition("@")[2], "batch": self.at, "at": moment(self.told_at)}
 
     def _end(self) -> bytes:
         last = self.deployed.deployment

@@ -43,8 +43,8 @@ ROUTERS: tuple[Callable[[Server], APIRouter], ...] = (
     deployments.router,
     integrations.router,
     sessions.router,
-    views.router,
     changes.router,
+    views.router,
     queries.router,
     letters.router,
     pipelines.router,
@@ -54,7 +54,8 @@ ROUTERS: tuple[Callable[[Server], APIRouter], ...] = (
     dashboards.router,
     operations.router,
 )
-"""One for each topic, in the order of the page."""
+"""One for each topic, in the order of the page; the name of a view may have any sign in it, so what goes behind it is
+asked for first."""
 
 
 def make_app(server: Server, access: Access) -> FastAPI:

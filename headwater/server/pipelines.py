@@ -45,7 +45,7 @@ def summary(server: Server, application: Application) -> dict[str, Any]:
         "error": current.get("error"),
     }
     pipeline = deployed.pipeline if deployed is not None else None
-    batches = list(deployed.facts.batches) if deployed is not None else []
+    batches = deployed.facts.recent() if deployed is not None else []
     return said | _standing(server, pipeline) | _course(deployed, batches)
 
 
@@ -69,7 +69,7 @@ def report_answers(server: Server, deployed: Deployed | None) -> list[dict[str, 
     last = (
         {}
         if deployed is None
-        else {(one.stage, one.subject): (at, one) for at, one in deployed.facts.reports}
+        else {(one.stage, one.subject): (at, one) for at, one in list(deployed.facts.reports)}
     )
     newest = sorted(last.values(), key=lambda known: -known[0])[:REPORTS]
     return [
@@ -99,13 +99,15 @@ def running(server: Server, application: Application) -> tuple[Deployed, Pipelin
 
 def _standing(server: Server, pipeline: Pipeline | None) -> dict[str, Any]:
     if pipeline is None:
-        return {"cut": None, "batch_id": None, "doing": None, "stopped": {}, "parts": None, "lag_bytes": None}
+        nothing = dict.fromkeys(("cut", "cut_at", "batch_id", "doing", "parts", "lag_bytes"))
+        return nothing | {"stopped": {}}
     with pipeline.snapshot() as snapshot:
-        cut, batch_id, stopped = str(snapshot.cut), snapshot.batch_id, snapshot.stopped
+        batch_id, stopped = snapshot.batch_id, snapshot.stopped
     program = pipeline.program
     kinds = [result.kind for result in program.results.values()]
     return {
-        "cut": cut,
+        "cut": str(snapshot.cut),
+        "cut_at": moment(snapshot.reached_at),
         "batch_id": batch_id,
         "doing": doing_now(pipeline),
         "lag_bytes": max((one.behind for one in retained_for(pipeline).values()), default=None),

@@ -47,6 +47,8 @@ class Relation:
     batch_id: int
     is_ready: bool = True
     """False if it is not whole yet."""
+    reached_at: float | None = None
+    """When that cut was reached, in seconds since 1970; None if the server was not there yet."""
 
     @property
     def full_name(self) -> str:
@@ -62,6 +64,7 @@ class Answer:
     schema: Schema
     cut: str
     batch_id: int
+    reached_at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class Asked:
     found: Found
     cut: str
     batch_id: int
+    reached_at: float | None = None
+    """When the oldest of its cuts was reached."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +93,14 @@ class Held:
             snapshot = self.snapshots[name]
             for relation, (kind, schema) in pipeline.program.readable.items():
                 at = (str(snapshot.cut), snapshot.batch_id, relation not in snapshot.waiting)
-                found.append(Relation(name, relation, kind, schema, *at))
+                found.append(Relation(name, relation, kind, schema, *at, snapshot.reached_at))
         return sorted(found, key=lambda relation: (relation.pipeline, relation.name))
 
     def select(self, query: exp.Query, limits: Limits = Limits()) -> Answer:  # noqa: B008  # it is frozen
         """All rows that a query gives."""
         with self.asked(query, limits) as asked:
-            return Answer(asked.found.table(), asked.found.schema, asked.cut, asked.batch_id)
+            table, schema = asked.found.table(), asked.found.schema
+            return Answer(table, schema, asked.cut, asked.batch_id, asked.reached_at)
 
     @contextmanager
     def asked(self, query: exp.Query, limits: Limits) -> Iterator[Asked]:
@@ -115,7 +121,8 @@ class Held:
             self.readings.suit(self.pipelines[pipeline])
         cut, batch_id = _cut(read)
         with self.readings.found(called.query, states, limits=limits) as found:
-            yield Asked(found, cut, batch_id)
+            known = [one.reached_at for one in read.values() if one.reached_at is not None]
+            yield Asked(found, cut, batch_id, min(known) if len(known) == len(read) and known else None)
 
 
 class Reader:

@@ -23,6 +23,8 @@ class Small:
     batch_id: int
     mark: str
     event: bytes
+    done_at: float | None = None
+    """In seconds since 1970."""
 
 
 Making = Callable[[], Small | None]

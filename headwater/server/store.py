@@ -27,6 +27,9 @@ TABLES: dict[type, str] = {
     Deed: "deeds",
 }
 
+INDEXES = {"deployments": "application_id"}
+"""What is asked for all the time, by whoever looks on."""
+
 UNIQUE = {"applications": "name", "integrations": "name", "versions": "application_id, version"}
 
 Record = TypeVar("Record", Application, Version, Integration, Deployment, Deed)
@@ -69,6 +72,14 @@ class Store:
         with self._lock:
             rows = self._connection.execute(text, tuple(wanted.values())).fetchall()
         return [_record(kind, row) for row in rows]
+
+    def newest(self, kind: type[Record], **wanted: object) -> Record | None:
+        """The last record with the wanted values, however many came before it."""
+        where = " AND ".join(f"{name} = ?" for name in wanted)
+        text = f"SELECT * FROM {TABLES[kind]} WHERE {where} ORDER BY rowid DESC LIMIT 1"
+        with self._lock:
+            row = self._connection.execute(text, tuple(wanted.values())).fetchone()
+        return None if row is None else _record(kind, row)
 
     def last(self, kind: type[Record], limit: int) -> list[Record]:
         """The last records of a kind, the latest last."""
@@ -132,7 +143,8 @@ def _declarations() -> list[str]:
         columns = ", ".join(field.name for field in dataclasses.fields(kind) if field.name != "id")
         unique = f", UNIQUE ({UNIQUE[table]})" if table in UNIQUE else ""
         made.append(f"CREATE TABLE IF NOT EXISTS {table} (id TEXT PRIMARY KEY, {columns}{unique})")
-    return made
+    named = INDEXES.items()
+    return made + [f"CREATE INDEX IF NOT EXISTS {t}_by_{c} ON {t} ({c})" for t, c in named]
 
 
 def _row(record: Any) -> dict[str, Any]:

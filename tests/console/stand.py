@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,33 @@ NOWHERE = "http://127.0.0.1:1"
 PROGRAMS = ("chromium-headless-shell", "chromium")
 
 
+class Running:
+    """A server in this process, which ends and begins again at the same port."""
+
+    def __init__(self, folder: Path, access: Access, connect_url: str) -> None:
+        self._folder, self._access, self._connect_url = folder, access, connect_url
+        self.port = 0
+
+    def start(self) -> None:
+        """Begin, the second time with what ran when it ended."""
+        listening = socket.create_server(("127.0.0.1", self.port))  # who comes too early waits
+        self.server = Server(self._folder, connect_url=self._connect_url)
+        if self.port:
+            self.server.start()
+        self.port = listening.getsockname()[1]
+        config = uvicorn.Config(make_app(self.server, self._access), log_config=None, lifespan="off")
+        config.timeout_graceful_shutdown = 1
+        self._answering = uvicorn.Server(config)
+        self._thread = threading.Thread(target=lambda: self._answering.run(sockets=[listening]))
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End: nobody answers any more."""
+        self._answering.should_exit = True
+        self._thread.join()
+        self.server.close()
+
+
 @dataclass(frozen=True)
 class Stand:
     """A server that answers, and how to tell it what to run."""
@@ -40,6 +67,8 @@ class Stand:
     folder: Path
     """What it keeps is there."""
     address: str
+    running: Running | None = None
+    """The server itself, if it is in this process."""
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Ask the server to do something."""
@@ -88,21 +117,12 @@ def served(folder: Path, *words: str) -> Iterator[Stand]:
 @contextmanager
 def standing(folder: Path, access: Access | None = None, *, connect_url: str = NOWHERE) -> Iterator[Stand]:
     """A server at a free port."""
-    with closing(socket.socket()) as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()  # who comes before the server answers waits, and is not turned away
-        server = Server(folder, connect_url=connect_url)
-        config = uvicorn.Config(make_app(server, access or Access()), log_config=None, lifespan="off")
-        config.timeout_graceful_shutdown = 1
-        answering = uvicorn.Server(config)
-        thread = threading.Thread(target=lambda: answering.run(sockets=[listening]))
-        thread.start()
-        try:
-            yield Stand(folder, f"http://localhost:{listening.getsockname()[1]}")
-        finally:
-            answering.should_exit = True
-            thread.join()
-            server.close()
+    running = Running(folder, access or Access(), connect_url)
+    running.start()
+    try:
+        yield Stand(folder, f"http://localhost:{running.port}", running)
+    finally:
+        running.stop()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Oracle: the rows that were handed to the sources, and the file in the server's f
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -49,23 +50,58 @@ def test_a_chart_is_kept_in_a_file_and_follows_its_view(page: Page, stand: Stand
     assert kept == {"title": "<b>What animals cost</b>", "charts": [chart]}
 
 
-def test_a_file_that_is_put_there_is_a_dashboard(page: Page, stand: Stand) -> None:
-    folder = stand.folder / "dashboards"
+def put(folder: Path, name: str, text: str) -> Path:
+    """A file as somebody copies it there."""
+    folder = folder / "dashboards"
     folder.mkdir(exist_ok=True)
-    (folder / "ours.json").write_text('{"title": "Ours", "charts": [{"view": "nobody.knows"}]}')
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_what_another_tab_has_changed_is_not_lost(page: Page, stand: Stand) -> None:
+    chart = {"view": "nobody.knows", "width": 2}
+    file = put(stand.folder, "shared.json", json.dumps({"title": "Before", "charts": [chart]}))
+    other = page.context.new_page()
+    for one in (page, other):
+        one.goto("/console/dashboards/shared")
+        one.get_by_role("button", name="Edit").click()
+    page.get_by_label("Title").fill("Ours")
+    page.get_by_role("button", name="Done").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ours")
+    other.get_by_role("button", name="Narrow").click()
+    expect(other.get_by_role("alert")).to_contain_text("Dashboard 'shared' was changed meanwhile")
+    expect(other.get_by_role("heading", level=1)).to_have_text("Ours")
+    assert json.loads(file.read_text())["charts"][0]["width"] == 2
+    # Whoever only looks on sees it too, also if somebody has put another file there.
+    put(stand.folder, "shared.json", json.dumps({"title": "Theirs", "charts": []}))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Theirs")
+
+
+def test_a_file_that_cannot_be_read_hides_no_other(page: Page, stand: Stand) -> None:
+    put(stand.folder, "fine.json", '{"title": "Fine"}')
+    put(stand.folder, "broken.json", '{"title": <script>alert(1)</script>}')
+    page.goto("/console/dashboards")
+    expect(page.get_by_role("link", name="Fine")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text('The dashboard in "broken.json" cannot be read')
+
+
+def test_a_file_that_is_put_there_is_a_dashboard(page: Page, stand: Stand) -> None:
+    file = put(stand.folder, "ours.json", '{"title": "Ours", "charts": [{"view": "nobody.knows"}]}')
     page.goto("/console/dashboards")
     page.get_by_role("link", name="Ours").click()
     expect(page.locator(".grid")).to_contain_text("nobody.knows does not run")
     page.get_by_role("button", name="Edit").click()
     page.get_by_role("button", name="Remove", exact=True).click()
+    assert file.exists()
+    page.get_by_role("button", name="Remove it now").click()
     expect(page).to_have_url(f"{stand.address}/console/dashboards")
-    assert not (folder / "ours.json").exists()
+    assert not file.exists()
 
 
 @pytest.mark.jvm
 def test_more_views_than_a_browser_has_connections_are_all_drawn(page: Page, stand: Stand) -> None:
-    views = "".join(f"CREATE VIEW v{n} AS SELECT SUM(cost) + {n} AS total FROM claims;" for n in range(8))
-    stand.deploy("many", SCRIPT.replace("CREATE VIEW costs", f"{views} CREATE VIEW costs"))
+    views = "".join(f"CREATE VIEW v{n} AS SELECT cost + {n} AS total FROM claims;" for n in range(8))
+    stand.deploy("many", SCRIPT.partition("CREATE VIEW")[0] + views)
     STORES["many"].append({"claims": [("+", {"id": 1, "animal": "Emu", "cost": 40})]})
     stand.until_running("many")
     charts = [{"view": f"many.v{n}", "kind": "number", "y": "total"} for n in range(8)]
@@ -73,6 +109,11 @@ def test_more_views_than_a_browser_has_connections_are_all_drawn(page: Page, sta
     assert saved.status_code == 200
     page.goto("/console/dashboards/many")
     expect(page.locator(".single .value")).to_have_text([str(40 + n) for n in range(8)])
+    # All of them are drawn anew when a batch is done.
+    STORES["many"].append({"claims": [("+", {"id": 2, "animal": "Emu", "cost": 10})]})
+    expect(page.locator(".single .value")).to_have_text([str(50 + 2 * n) for n in range(8)])
+    cuts = page.locator(".grid footer code").all_inner_texts()
+    assert len(cuts) == 8 and len(set(cuts)) == 1
 
 
 @pytest.mark.parametrize(

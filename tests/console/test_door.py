@@ -59,7 +59,9 @@ def test_a_cookie_alone_changes_nothing(guarded: Stand) -> None:
         assert client.post("/applications", json={"name": "forged"}).status_code == 403
         ours = client.post("/applications", json={"name": "ours"}, headers={"X-Headwater-Console": "1"})
         assert ours.status_code == 201
-        client.post("/console/logout")
+        assert client.post("/console/logout").status_code == 403
+        assert client.get("/applications").status_code == 200
+        client.post("/console/logout", headers={"X-Headwater-Console": "1"})
         assert client.get("/applications").status_code == 401
 
 
@@ -68,6 +70,23 @@ def test_who_may_only_read_changes_nothing(guarded: Stand) -> None:
         assert client.post("/console/login", json={"token": READER}).json() == {"is_known": True}
         assert client.get("/pipelines").status_code == 200
         assert client.post("/applications", json={"name": "read"}).status_code == 403
+
+
+def test_who_may_only_read_is_told_so(outside: Page, guarded: Stand) -> None:
+    folder = guarded.folder / "dashboards"
+    folder.mkdir(exist_ok=True)
+    (folder / "kept.json").write_text('{"title": "Kept"}')
+    outside.goto("/console/dashboards/kept")
+    outside.get_by_label("Token").fill(READER)
+    outside.get_by_role("button", name="Enter").click()
+    outside.get_by_role("button", name="Edit").click()
+    outside.get_by_role("button", name="Remove").click()
+    outside.get_by_role("button", name="Remove it now").click()
+    expect(outside.get_by_role("alert")).to_contain_text("This token may only read")
+    assert (folder / "kept.json").exists()
+    # An address that somebody has mistyped is no reason to show nothing.
+    outside.goto("/console/dashboards/100%")
+    expect(outside.get_by_role("alert")).to_contain_text("'100%' cannot be the name of a dashboard")
 
 
 def test_nothing_but_our_own_files_may_run(outside: Page) -> None:

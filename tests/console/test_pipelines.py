@@ -6,12 +6,14 @@ Oracle: the rows that were handed to the sources, and the server's own word on e
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from headwater.server.records import FAILED, FINISHED, Application, Deployment, Version
 from headwater.sources.values import STORES
-from tests.console.stand import Stand
+from tests.console.stand import Stand, looking, standing
 
 pytestmark = pytest.mark.jvm
 
@@ -121,6 +123,27 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(page: Page) -> None:
         page.get_by_role("heading", level=1).wait_for()
         page.locator(".panel").first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 380, address
+
+
+def test_many_pipelines_are_sorted_and_filtered(browser: Browser, tmp_path: Path) -> None:
+    with standing(tmp_path / "many") as many:
+        assert many.running is not None
+        store = many.running.server.store
+        for number in range(100):
+            application = store.add(Application(f"shop-{number:02}"))
+            version = store.add(Version(application.id, 1, {"statement": "SELECT 1"}, "local"))
+            status = FAILED if number == 50 else FINISHED
+            problem = {"message": EVIL, "detail": "", "hint": "", "place": None} if number == 50 else None
+            store.add(Deployment(application.id, version.id, status=status, problem=problem))
+        with looking(browser, many.address) as page:
+            page.goto("/")
+            rows = page.locator("tbody tr.opens")
+            expect(rows).to_have_count(100)
+            expect(rows.first).to_contain_text("shop-50")
+            expect(page.get_by_role("alert")).to_contain_text(EVIL)
+            page.keyboard.press("/")
+            page.keyboard.type("shop-9")
+            expect(rows).to_have_count(10)
 
 
 def append_order(id: int, customer: str, total: int) -> None:

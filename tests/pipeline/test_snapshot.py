@@ -14,10 +14,11 @@ from uuid import uuid4
 import pyarrow.parquet as pq
 import pytest
 
+from headwater.log.positions import Cut, Position
 from headwater.runtime import compaction
 from headwater.runtime.open import open_pipeline
 from headwater.runtime.pipeline import Pipeline
-from headwater.runtime.snapshot import Snapshot
+from headwater.runtime.snapshot import Snapshot, Snapshots
 from headwater.runtime.turning import Turning
 from headwater.schema import WEIGHT
 from headwater.sources.values import ValuesStore, store
@@ -182,3 +183,14 @@ def test_a_file_that_has_the_name_of_one_that_was_to_go_stays(tmp_path: Path) ->
     path.write_text("another")
     held.let_go([path])
     assert path.read_text() == "another"
+
+
+def test_a_cut_is_as_old_as_it_was_when_its_files_are_merged() -> None:
+    snapshots = Snapshots(Snapshot(Cut(), 3, {}))
+    ages = []
+    for cut in (Cut(), Cut((("a", Position(4)),)), Cut((("a", Position(4)),)), Cut((("a", Position(5)),))):
+        snapshots.publish(Snapshot(cut, 3, {}))
+        with snapshots.held() as now:
+            ages.append(now.reached_at)
+    # What the process began with was reached by another one, at a time that nobody knows.
+    assert ages[0] is None and ages[1] is not None and ages[1] == ages[2] != ages[3]

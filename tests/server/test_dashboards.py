@@ -23,13 +23,27 @@ def test_a_dashboard_is_kept_and_removed(client: httpx.Client, server: Server) -
     assert client.get("/dashboards/animals").status_code == 404
 
 
-def test_a_file_that_cannot_be_read_is_told(client: httpx.Client, server: Server) -> None:
+def test_a_file_that_cannot_be_read_is_told_and_hides_no_other(client: httpx.Client, server: Server) -> None:
     client.put("/dashboards/animals", json=BODY)
     (server.folder / "dashboards" / "ours.json").mkdir()
-    for path in ("/dashboards", "/dashboards/ours"):
-        answer = client.get(path)
-        assert answer.status_code == 409, answer.text
-        assert 'the dashboard in "ours.json" cannot be read' in answer.json()["error"]["message"]
+    answer = client.get("/dashboards/ours")
+    assert answer.status_code == 409, answer.text
+    assert 'the dashboard in "ours.json" cannot be read' in answer.json()["error"]["message"]
+    animals, ours = client.get("/dashboards").json()["dashboards"]
+    assert (animals["title"], animals["error"]) == ("Animals", None)
+    assert {**ours["error"], "place": None} == answer.json()["error"]
+
+
+def test_what_was_changed_since_it_was_seen_is_not_overwritten(client: httpx.Client, server: Server) -> None:
+    new = {"If-Match": '"nothing"'}
+    first = client.put("/dashboards/animals", json=BODY, headers=new).headers["etag"]
+    assert client.get("/dashboards/animals").headers["etag"] == first
+    assert client.put("/dashboards/animals", json={"title": "Late"}, headers=new).status_code == 409
+    (server.folder / "dashboards" / "animals.json").write_text('{"title": "Put there"}')
+    late = client.put("/dashboards/animals", json={"title": "Late"}, headers={"If-Match": first})
+    assert (late.status_code, client.get("/dashboards/animals").json()["title"]) == (409, "Put there")
+    seen = {"If-Match": client.get("/dashboards/animals").headers["etag"]}
+    assert client.put("/dashboards/animals", json={"title": "Now"}, headers=seen).status_code == 200
 
 
 def test_on_a_full_disk_the_former_dashboard_stays(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,6 +17,7 @@ import pytest
 
 from headwater.runtime import feed
 from headwater.server import follow
+from headwater.server.answers import moment
 from headwater.server.applications import find_application
 from tests.postgres.world import wait_for
 from tests.server.live_world import SECONDS, Copy, Event, Live, events, live_server
@@ -74,11 +76,14 @@ def test_the_rows_come_first_and_then_what_each_batch_changes(live: Live) -> Non
         copy.apply(next(told))
         assert copy.rows == Counter({(0, 2): 1})
         for number in (1, 2, 3):
+            begun = str(moment(time.time()))
             transfer(live, number)
             live.catch_up("bank")
             event = next(told)
             assert [change["op"] for change in event.data["changes"]] == ["-", "+"]
             copy.apply(event)
+            # How old the cut is: it was reached after the change was handed in, and before the event came.
+            assert begun <= event.data["at"] <= moment(time.time())
             assert copy.rows == Counter({(0, 2 + 2 * number): 1})
             assert not event.data["anew"] and event.id == f"{event.data['batch']}@{event.data['cut']}"
     assert copy.rows == rows(live, "bank.totals")
@@ -104,6 +109,9 @@ def test_the_mark_and_the_cut_of_rows_tell_where_changes_go_on(live: Live) -> No
     copy = Copy(Counter(tuple(row.values()) for row in told.json()["rows"]))
     transfer(live, 7)
     live.catch_up("bank")
+    with live.client.stream("GET", "/views/credits/changes", params={"first": 1}) as answer:
+        begin = next(events(answer)).data
+    assert (len(begin["changes"]), begin["more"]) == (1, False) and len(rows(live, "credits")) > 1
     for after in (told.headers["headwater-after"], told.json()["cut"]):
         again = Copy(copy.rows.copy())
         with live.client.stream("GET", "/views/debits/changes", params={"after": after}) as answer:

@@ -17,10 +17,15 @@ export function axes(columns) {
   return { x, y, numbers: numbers.map((column) => column.name) };
 }
 
-/** A chart of rows; `x` and `y` name columns. */
-export function chart(kind, rows, { x, y }) {
+/** A chart of rows; `x` and `y` name columns. If there are more rows than these, it says so. */
+export function chart(kind, rows, { x, y }, isCut = false) {
+  const drawn = drawing(kind, rows, { x, y }, isCut);
+  return isCut && kind !== "number" ? [drawn, h("p", { class: "faint small" }, `Only the first ${number(rows.length)} rows are drawn; there are more.`)] : drawn;
+}
+
+function drawing(kind, rows, { x, y }, isCut) {
   const points = rows.filter((row) => isNumber(row[y]) && Number.isFinite(Number(row[y]))).map((row) => ({ name: row[x], value: Number(row[y]) }));
-  if (kind === "number") return single(points, y);
+  if (kind === "number") return single(points, y, isCut);
   if (!points.length) return h("p", { class: "faint center" }, "There is no number to draw.");
   if (kind === "bar") return bars(points, `${y} by ${x}`);
   if (kind === "pie") return pie(points, `${y} by ${x}`);
@@ -34,9 +39,9 @@ function aligned(points) {
   return (value) => format.format(value);
 }
 
-function single(points, y) {
+function single(points, y, isCut) {
   const total = points.reduce((sum, point) => sum + point.value, 0);
-  return h("div", { class: "single" }, h("span", { class: "value" }, number(Math.round(total * 100) / 100)), h("span", { class: "soft" }, points.length > 1 ? `${y}, all ${number(points.length)} rows` : y));
+  return h("div", { class: "single" }, h("span", { class: "value" }, number(Math.round(total * 100) / 100)), h("span", { class: "soft" }, isCut ? `${y}, only the first ${number(points.length)} rows; there are more` : points.length > 1 ? `${y}, all ${number(points.length)} rows` : y));
 }
 
 function bars(points, label) {
@@ -68,14 +73,17 @@ function pie(points, label) {
   if (rest > 0) shown.push({ name: `${sorted.length - 7} others`, value: rest });
   const total = shown.reduce((sum, point) => sum + point.value, 0) || 1;
   const digits = aligned(shown);
+  // A name keeps its colour while values overtake each other.
+  const names = shown.map((point) => text(point.name)).sort();
+  const colour = (point) => `c${names.indexOf(text(point.name)) + 1}`;
   let turn = 0;
-  const slices = shown.map((point, index) => {
+  const slices = shown.map((point) => {
     const part = point.value / total;
-    const ring = s("circle", { class: `c${index + 1}`, r: 40, cx: 60, cy: 60, pathLength: 100, "stroke-dasharray": `${Math.max(part * 100 - 0.6, 0.2)} 200`, "stroke-dashoffset": -turn * 100, transform: "rotate(-90 60 60)" }, s("title", {}, `${text(point.name)}: ${number(point.value)}`));
+    const ring = s("circle", { class: colour(point), r: 40, cx: 60, cy: 60, pathLength: 100, "stroke-dasharray": `${Math.max(part * 100 - 0.6, 0.2)} 200`, "stroke-dashoffset": -turn * 100, transform: "rotate(-90 60 60)" }, s("title", {}, `${text(point.name)}: ${number(point.value)}`));
     turn += part;
     return ring;
   });
-  const legend = shown.map((point, index) => h("li", {}, h("i", { class: `c${index + 1}` }), h("span", {}, text(point.name)), h("b", {}, digits(point.value)), h("span", { class: "faint" }, `${Math.round((100 * point.value) / total)} %`)));
+  const legend = shown.map((point) => h("li", {}, h("i", { class: colour(point) }), h("span", {}, text(point.name)), h("b", {}, digits(point.value)), h("span", { class: "faint" }, `${Math.round((100 * point.value) / total)} %`)));
   return h("div", { class: "pie" }, s("svg", { viewBox: "0 0 120 120", role: "img", "aria-label": label }, slices), h("ul", {}, legend));
 }
 

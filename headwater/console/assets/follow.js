@@ -1,13 +1,15 @@
 // A view as it is and as it changes: rows by what names them, and what each batch did.
 
+import { get, path, refusal } from "./api.js";
 import { exact } from "./exact.js";
 
 const MOST = 20_000;
+const AGAIN = 2_000;
 
 const same = (one, other) => one === other || (one !== null && other !== null && JSON.stringify(one) === JSON.stringify(other));
 
 export class Followed {
-  /** `told` hears of every batch: { kind: "batch" | "end" | "lost" }. */
+  /** `told` hears of every batch, and when it is over, lost or goes on. */
   constructor(relation, told) {
     this.relation = relation;
     this.told = told;
@@ -17,58 +19,137 @@ export class Followed {
     this.batch = null;
     this.at = null;
     this.ended = null;
+    this.lost = null;
     this.isCut = false;
+    this.isBeginning = false;
+    this.mark = null;
+    this.version = 0;
     this.count = 0;
+    this.events = null;
+    this.waiting = 0;
   }
 
   /** Follow it while the page is looked at: a browser has few connections to one server, for all its pages. */
   start(signal) {
-    let events = document.hidden ? null : this.open(signal);
     const turn = () => {
-      events?.close();
-      events = document.hidden || this.ended || signal.aborted ? null : this.open(signal);
+      this.close();
+      if (document.hidden || signal.aborted) return;
+      if (this.ended) this.again(signal);
+      else this.open(signal);
     };
     document.addEventListener("visibilitychange", turn, { signal });
+    signal.addEventListener("abort", () => this.close());
+    turn();
   }
 
-  /** Rows that were asked for, in the place of all others. */
-  replace({ rows, cut, batch }) {
+  /** Rows that were asked for, in the place of all others; `next` is there if they are not all. */
+  replace({ rows, cut, batch, at, next }) {
     this.rows = new Map(rows.map((row, index) => [index, { id: index, row, count: 1, fresh: {} }]));
-    this.move({ cut, batch });
+    this.version += 1;
+    this.isCut = next !== null;
+    this.move({ cut, batch, at });
   }
 
   open(signal) {
-    const events = new EventSource(`/views/${encodeURIComponent(this.relation.full_name)}/changes`);
-    signal.addEventListener("abort", () => events.close());
-    events.addEventListener("changes", (event) => this.take(exact(event.data)));
-    events.addEventListener("cut", (event) => this.move(exact(event.data)));
+    const address = `${path("views", this.relation.full_name)}/changes?${new URLSearchParams(this.mark === null ? { first: MOST + 1 } : { after: this.mark })}`;
+    const events = new EventSource(address);
+    this.events = events;
+    events.addEventListener("open", () => this.goOn());
+    events.addEventListener("changes", (event) => this.take(exact(event.data), event.lastEventId));
+    events.addEventListener("cut", (event) => {
+      this.mark = event.lastEventId;
+      this.move(exact(event.data));
+    });
     events.addEventListener("end", (event) => {
-      events.close();
+      this.close();
       this.ended = exact(event.data);
-      this.told("end");
+      this.told();
+      this.again(signal);
     });
-    events.addEventListener("gone", () => {
-      events.close();
-      if (!signal.aborted) this.open(signal);
+    events.addEventListener("gone", () => this.anew(signal));
+    events.addEventListener("error", () => {
+      // A browser tries again by itself, but not if it was refused, and it does not say why.
+      if (events.readyState === EventSource.CLOSED) this.refused(address, signal);
+      else this.lose(null);
     });
-    events.addEventListener("error", () => this.told("lost"));
-    return events;
   }
 
-  move({ cut, batch }) {
-    [this.cut, this.batch, this.at] = [cut, batch, Date.now()];
-    this.told("batch");
+  close() {
+    this.events?.close();
+    this.events = null;
+    clearTimeout(this.waiting);
   }
 
-  take({ cut, batch, anew, more, changes }) {
+  goOn() {
+    if (!this.lost) return;
+    this.lost = null;
+    this.told();
+  }
+
+  lose(problem) {
+    this.lost = problem ?? { message: "the server does not answer" };
+    this.told();
+  }
+
+  anew(signal) {
+    this.close();
+    this.mark = null;
+    if (!signal.aborted) this.open(signal);
+  }
+
+  async refused(address, signal) {
+    this.close();
+    try {
+      const problem = await refusal(address, signal);
+      // What came after the last batch that was told here is not kept any more.
+      if (problem?.status === 410) return this.anew(signal);
+      if (problem) this.lose(problem);
+    } catch (problem) {
+      if (problem.name === "AbortError") return;
+      this.lose(problem);
+    }
+    this.again(signal);
+  }
+
+  /** Look whether it goes on: the server is back, the pipeline was resumed, or another version of it runs. */
+  again(signal) {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(async () => {
+      try {
+        const [{ views }, { status }] = await Promise.all([get("/views", signal), get(path("pipelines", this.relation.application), signal)]);
+        const found = views.find((one) => one.full_name === this.relation.full_name && one.kind === "view");
+        if (found && status === "RUNNING") {
+          [this.relation, this.ended] = [found, null];
+          return this.open(signal);
+        }
+      } catch (problem) {
+        if (problem.name === "AbortError") return;
+        this.lose(problem);
+      }
+      if (!signal.aborted && !document.hidden) this.again(signal);
+    }, AGAIN);
+  }
+
+  move({ cut, batch, at }) {
+    [this.cut, this.batch, this.at, this.lost] = [cut, batch, at, null];
+    this.told();
+  }
+
+  take({ cut, batch, at, anew, more, changes }, mark) {
     const now = Date.now();
-    if (anew) this.rows.clear();
+    this.version += 1;
+    if (anew) {
+      this.rows.clear();
+      [this.isBeginning, this.isCut] = [true, false];
+    }
     const gone = [];
     for (const { op, row } of changes) if (op === "-") this.drop(row, gone);
-    for (const { op, row } of changes) if (op === "+") this.add(row, gone, anew ? 0 : now);
+    for (const { op, row } of changes) if (op === "+") this.add(row, gone, this.isBeginning ? 0 : now);
     for (const entry of gone) this.rows.set(`gone ${entry.id}`, { ...entry, gone: now });
-    if (!anew) this.remember(changes, cut, batch, now);
-    if (!more) this.move({ cut, batch });
+    if (!this.isBeginning) this.remember(changes, cut, batch, now);
+    if (more) return;
+    [this.isBeginning, this.mark] = [false, mark];
+    this.move({ cut, batch, at });
   }
 
   drop(row, gone) {
@@ -124,7 +205,11 @@ export class Followed {
 
   /** Rows that are, or just went; those that went long ago are forgotten. */
   shown(now) {
-    for (const [name, entry] of this.rows) if (entry.gone && now - entry.gone > 1500) this.rows.delete(name);
+    for (const [name, entry] of this.rows) {
+      if (!entry.gone || now - entry.gone <= 1500) continue;
+      this.rows.delete(name);
+      this.version += 1;
+    }
     return [...this.rows.values()];
   }
 }

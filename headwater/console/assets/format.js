@@ -25,8 +25,21 @@ export function seconds(value) {
   return `${Math.floor(rounded / 86400)} d ${Math.floor((rounded % 86400) / 3600)} h`;
 }
 
+/** The server's clock, as ages are of its moments: that of a browser may be wrong. */
+export const clocks = {
+  apart: 0,
+  compare(said) {
+    const apart = Date.parse(said ?? "") - Date.now();
+    // The header has whole seconds, and took a while to come.
+    if (!Number.isNaN(apart)) this.apart = Math.abs(apart) > 3000 ? apart : 0;
+  },
+  now() {
+    return Date.now() + this.apart;
+  },
+};
+
 /** The time since a moment: just now, 12 s ago, 3 h ago */
-export function ago(moment, now = Date.now()) {
+export function ago(moment, now = clocks.now()) {
   if (!moment) return "never";
   const passed = (now - Date.parse(moment)) / 1000;
   if (passed < 1.5) return "just now";

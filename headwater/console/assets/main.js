@@ -26,24 +26,32 @@ class Life {
     const turn = async () => {
       clearTimeout(timer);
       if (this.signal.aborted) return;
+      const begin = performance.now();
       try {
         if (!document.hidden) {
           await work();
-          trouble.replaceChildren();
+          lose(null);
           isFirst = false;
         }
       } catch (problem) {
         if (problem.name === "AbortError" || this.signal.aborted) return;
         if (isFirst) patch(main, h("div", { class: "page" }, failure(problem)));
-        else patch(trouble, failure(problem));
+        else lose(problem);
       } finally {
-        if (!this.signal.aborted) timer = setTimeout(turn, milliseconds);
+        // A server that needs long for its answers has half of its time for others.
+        if (!this.signal.aborted) timer = setTimeout(turn, Math.max(milliseconds, performance.now() - begin));
       }
     };
     document.addEventListener("visibilitychange", turn, { signal: this.signal });
     this.signal.addEventListener("abort", () => clearTimeout(timer));
     return turn();
   }
+}
+
+/** What is shown is not of now any more, and why; null if it is. */
+function lose(problem) {
+  patch(trouble, problem ? failure(problem) : null);
+  main.classList.toggle("past", problem !== null);
 }
 
 /** Go to another page without loading everything again. */
@@ -56,29 +64,47 @@ function found() {
   const address = location.pathname.replace(/^\/console\/?/, "/");
   for (const [pattern, page] of PAGES) {
     const match = pattern.exec(address);
-    if (match) return [page, match.slice(1).map(decodeURIComponent)];
+    if (match) return [page, match.slice(1).map(decoded)];
   }
   return [null, []];
 }
 
+/** A part of an address; one that somebody mistyped stays as it is. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 async function show() {
+  await draw(() => {
+    main.replaceChildren();
+    window.scrollTo(0, 0);
+  });
+}
+
+async function draw(clear) {
   life?.ending.abort();
   life = new Life();
   const mine = life;
   const [page, params] = found();
   drawSide();
-  main.replaceChildren();
-  trouble.replaceChildren();
+  clear();
+  lose(null);
   document.title = page ? `${page.title(...params)} · Headwater` : "Headwater";
   if (!page) {
     patch(main, h("div", { class: "page" }, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "/" }, "To the overview"))));
     return;
   }
-  window.scrollTo(0, 0);
   try {
     await page.show(main, { life: mine, params, query: new URLSearchParams(location.search), go });
   } catch (problem) {
-    if (problem.name !== "AbortError" && !mine.signal.aborted) patch(main, h("div", { class: "page" }, failure(problem)));
+    if (problem.name === "AbortError" || mine.signal.aborted) return;
+    patch(main, h("div", { class: "page" }, failure(problem)));
+    // What is not there yet, or away, may come: the page is there with it.
+    if (problem.mayCome) setTimeout(() => mine === life && draw(() => {}), 3000);
   }
 }
 
@@ -122,9 +148,13 @@ function mark(said) {
 }
 
 async function leave() {
-  await post("/console/logout");
-  mark("left");
-  show();
+  try {
+    await post("/console/logout");
+    mark("left");
+    show();
+  } catch (problem) {
+    lose(problem);
+  }
 }
 
 function turnTheme() {

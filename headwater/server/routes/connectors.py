@@ -59,7 +59,7 @@ def router(server: Server) -> APIRouter:
 def _add_deeds(made: APIRouter, server: Server) -> None:
     """What is done with connectors that are there."""
 
-    @made.post("/{name}/{deed}")
+    @made.post("/{name:path}/{deed}")
     def turn(
         request: Request,
         name: Annotated[str, Path(max_length=300)],
@@ -77,7 +77,7 @@ def _add_deeds(made: APIRouter, server: Server) -> None:
         server.did(request.state.who, f"connector: {deed}", detail=name)
         return {"name": name}
 
-    @made.delete("/{name}", status_code=204)
+    @made.delete("/{name:path}", status_code=204)
     def remove(request: Request, name: Annotated[str, Path(max_length=300)]) -> None:
         """Remove it; slot, publication and topics stay."""
         with _asked(server) as client:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request, Response
 
+from headwater.errors import StateError
 from headwater.server.dashboards import (
     Dashboard,
+    Kept,
     all_dashboards,
     find_dashboard,
     remove_dashboard,
@@ -22,21 +24,29 @@ def router(server: Server) -> APIRouter:
 
     @made.get("")
     def list_all() -> dict[str, Any]:
-        """All dashboards."""
-        found = all_dashboards(server)
-        return {"dashboards": [{"name": name, **one.model_dump()} for name, one in found.items()]}
+        """All dashboards; of one whose file cannot be read, why."""
+        return {"dashboards": [_listed(name, one) for name, one in all_dashboards(server).items()]}
 
     @made.get("/{name}")
-    def show(name: str) -> Dashboard:
-        """One dashboard, as its file has it."""
-        return find_dashboard(server, name)
+    def show(response: Response, name: str) -> Dashboard:
+        """One dashboard, as its file has it; the header ETag changes with it."""
+        return _told(response, find_dashboard(server, name))
 
     @made.put("/{name}")
-    def save(request: Request, name: str, body: Dashboard) -> Dashboard:
+    def save(
+        request: Request,
+        response: Response,
+        name: str,
+        body: Dashboard,
+        if_match: Annotated[
+            str | None,
+            Header(max_length=100, description="the ETag of what was changed; 409 if it is another"),
+        ] = None,
+    ) -> Dashboard:
         """Keep a dashboard, in the place of one of the same name."""
-        save_dashboard(server, name, body)
+        kept = save_dashboard(server, name, body, if_match)
         server.did(request.state.who, "dashboard saved", detail=name)
-        return body
+        return _told(response, kept)
 
     @made.delete("/{name}", status_code=204)
     def remove(request: Request, name: str) -> None:
@@ -45,3 +55,15 @@ def router(server: Server) -> APIRouter:
         server.did(request.state.who, "dashboard removed", detail=name)
 
     return made
+
+
+def _listed(name: str, one: Dashboard | StateError) -> dict[str, Any]:
+    if isinstance(one, StateError):
+        said = {"message": one.message, "detail": one.detail, "hint": one.hint}
+        return {"name": name, **Dashboard().model_dump(), "error": said}
+    return {"name": name, **one.model_dump(), "error": None}
+
+
+def _told(response: Response, kept: Kept) -> Dashboard:
+    response.headers["ETag"] = kept.mark
+    return kept.dashboard

@@ -46,7 +46,7 @@ def router(server: Server) -> APIRouter:
         pipeline = deployed.pipeline if deployed is not None else None
         drawn = None
         if deployed is not None and pipeline is not None:
-            drawn = graph(pipeline, list(deployed.facts.batches))
+            drawn = graph(pipeline, deployed.facts.recent())
         reports = report_answers(server, deployed)
         return summary(server, application) | {"graph": drawn, "reports": reports}
 
@@ -54,7 +54,7 @@ def router(server: Server) -> APIRouter:
     def batches(name: str, limit: int = Query(default=50, ge=1, le=100)) -> dict[str, Any]:
         """The last batches, the latest first."""
         deployed = server.deployed(find_application(server, name))
-        known = list(deployed.facts.batches) if deployed is not None else []
+        known = deployed.facts.recent() if deployed is not None else []
         return {"batches": [batch_answer(one) for one in reversed(known[-limit:])]}
 
     _look_inside(made, server)

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from headwater.errors import UsageError
 from headwater.runtime.reading import Limits
+from headwater.server.answers import moment
 from headwater.server.forms import row_objects
 from headwater.server.reader import Answer
 from headwater.server.server import Server
@@ -57,6 +58,7 @@ def _told(answer: Answer, limit: int) -> str:
     head = {
         "cut": answer.cut,
         "batch": answer.batch_id,
+        "at": moment(answer.reached_at),
         "count": answer.table.num_rows,
         "columns": [{"name": column.name, "type": column.type} for column in answer.schema],
     }

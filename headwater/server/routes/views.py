@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from headwater.runtime.reading import Limits
+from headwater.server.answers import moment
 from headwater.server.asked_rows import OWN, AskedRows, query_of
 from headwater.server.forms import MEDIA, chosen_form, written
 from headwater.server.pages import Page, Pages
@@ -41,7 +42,7 @@ def router(server: Server) -> APIRouter:
         """All tables and views that can be read now."""
         return {"views": [relation_answer(one) for one in server.reader.relations()]}
 
-    @made.get("/{name}", response_class=StreamingResponse, responses=_ROWS)  # type: ignore[arg-type]  # FastAPI's own
+    @made.get("/{name:path}", response_class=StreamingResponse, responses=_ROWS)  # type: ignore[arg-type]  # FastAPI's own
     def rows(
         request: Request,
         name: str,
@@ -77,24 +78,23 @@ def relation_answer(relation: Relation) -> dict[str, Any]:
         "is_ready": relation.is_ready,
         "cut": relation.cut,
         "batch": relation.batch_id,
+        "at": moment(relation.reached_at),
     }
 
 
 def answer(pages: Pages, page: Page, form: str) -> StreamingResponse:
     """The rows of a page as they are sent; what is held for it is let go at the end, or when nobody listens."""
-    moment = page.moment
+    shown = page.moment
     with ExitStack() as closing:
         closing.callback(pages.done, page)
-        relation = find_relation(moment.held, moment.relation)
+        relation = find_relation(shown.held, shown.relation)
         columns = relation.schema
-        query = query_of(
-            relation.full_name, columns, moment.asked, limit=moment.limit + 1, offset=page.offset
-        )
-        limits = Limits(rows=moment.limit + 1, bytes=1 << 62, seconds=READ_SECONDS)
-        asked = closing.enter_context(moment.held.asked(query, limits))
-        following = pages.next_of(page) if asked.found.count > moment.limit else None
-        head = _head(moment.held, relation, asked, following)
-        rows = written(form, asked.found.schema, _first(asked, moment.limit), head=head)
+        query = query_of(relation.full_name, columns, shown.asked, limit=shown.limit + 1, offset=page.offset)
+        limits = Limits(rows=shown.limit + 1, bytes=1 << 62, seconds=READ_SECONDS)
+        asked = closing.enter_context(shown.held.asked(query, limits))
+        following = pages.next_of(page) if asked.found.count > shown.limit else None
+        head = _head(shown.held, relation, asked, following)
+        rows = written(form, asked.found.schema, _first(asked, shown.limit), head=head)
         return Closing(rows, closing.pop_all(), media_type=MEDIA[form], headers=_headers(head))
 
 
@@ -121,6 +121,7 @@ def _head(held: Held, relation: Relation, asked: Asked, following: str | None) -
         "view": relation.full_name,
         "cut": asked.cut,
         "batch": asked.batch_id,
+        "at": moment(asked.reached_at),
         "after": after,
         "columns": [{"name": column.name, "type": column.type} for column in asked.found.schema],
         "next": following,

@@ -4,13 +4,18 @@ import { get, path } from "../api.js";
 import { h, patch } from "../dom.js";
 import { ago } from "../format.js";
 import { icon } from "../icons.js";
-import { empty, sentence, state, table } from "../parts.js";
+import { empty, filterOf, sentence, state, table } from "../parts.js";
 
 export const title = () => "Applications";
 
 export function show(place, { life, go }) {
-  return life.every(2000, async () => {
-    const { applications } = await get("/applications", life.signal);
+  let [applications, filter] = [[], ""];
+  const filtered = (said) => {
+    filter = said;
+    draw();
+  };
+  const draw = () => {
+    const chosen = applications.filter((one) => one.name.toLowerCase().includes(filter));
     const add = h("a", { class: "button main", href: "/console/new" }, icon("plus"), "New application");
     patch(
       place,
@@ -18,9 +23,13 @@ export function show(place, { life, go }) {
         "div",
         { class: "page" },
         h("header", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Applications"), h("p", { class: "soft" }, "A name, its versions, and the one that runs.")), h("div", { class: "actions" }, add)),
-        h("section", { class: "panel" }, applications.length ? listing(applications, go) : empty("No application yet", h("p", {}, "Write its SQL here; nothing runs before you deploy it."), h("p", {}, h("a", { class: "button main", href: "/console/new" }, "New application")))),
+        h("section", { class: "panel" }, filterOf(applications, "applications", filtered), chosen.length ? listing(chosen, go) : applications.length ? empty("No application matches") : empty("No application yet", h("p", {}, "Write its SQL here; nothing runs before you deploy it."), h("p", {}, h("a", { class: "button main", href: "/console/new" }, "New application")))),
       ),
     );
+  };
+  return life.every(2000, async () => {
+    ({ applications } = await get("/applications", life.signal));
+    draw();
   });
 }
 

@@ -3,20 +3,26 @@
 import { get, path } from "../api.js";
 import { h, patch } from "../dom.js";
 import { bytes, number, plural, rate, seconds } from "../format.js";
-import { busy, empty, failure, sentence, state, table, truth } from "../parts.js";
+import { busy, empty, failure, filterOf, lagOf, sentence, state, table, truth } from "../parts.js";
 import { sparkline } from "../sparkline.js";
 
 export const title = () => "Overview";
 
 export function show(place, { life, go }) {
+  let [seen, filter] = [null, ""];
+  const set = (said) => {
+    filter = said;
+    draw(place, seen, { filter, set, go });
+  };
   return life.every(1000, async () => {
     const [listed, resources] = await Promise.all([get("/pipelines", life.signal), get("/resources", life.signal).catch(() => null)]);
-    draw(place, listed.pipelines, resources, go);
+    seen = { pipelines: listed.pipelines, resources };
+    draw(place, seen, { filter, set, go });
   });
 }
 
-function draw(place, pipelines, resources, go) {
-  const sorted = [...pipelines].sort((one, other) => trouble(one) - trouble(other) || one.name.localeCompare(other.name));
+function draw(place, { pipelines, resources }, { filter, set, go }) {
+  const sorted = pipelines.filter((one) => one.name.toLowerCase().includes(filter)).sort((one, other) => trouble(one) - trouble(other) || one.name.localeCompare(other.name));
   patch(
     place,
     h(
@@ -24,7 +30,7 @@ function draw(place, pipelines, resources, go) {
       { class: "page" },
       h("header", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, "Overview"), h("p", { class: "soft" }, said(pipelines))), pipelines.some((one) => one.status === "RUNNING") ? h("div", { class: "actions" }, h("a", { class: "button", href: "/spark", target: "_blank", rel: "noopener", "data-outside": true }, "Spark’s own pages")) : null),
       tiles(pipelines, resources),
-      h("section", { class: "panel", "aria-label": "Pipelines" }, sorted.length ? listing(sorted, go) : nothing()),
+      h("section", { class: "panel", "aria-label": "Pipelines" }, filterOf(pipelines, "pipelines", set), sorted.length ? listing(sorted, go) : pipelines.length ? empty("No pipeline matches") : nothing()),
     ),
   );
 }
@@ -48,16 +54,19 @@ function said(pipelines) {
 function tiles(pipelines, resources) {
   const running = pipelines.filter((one) => one.status === "RUNNING");
   const speed = running.reduce((sum, one) => sum + one.rows_per_second, 0);
-  const lags = running.map((one) => one.lag).filter((lag) => lag !== null);
+  const lags = running.filter(moved).map(lagOf).filter((lag) => lag !== null);
   return h(
     "section",
     { class: "tiles", "aria-label": "Totals" },
     tile("Running", h("span", {}, number(running.length), h("small", {}, ` of ${number(pipelines.length)}`))),
     tile("Changes a second", rate(speed), "over the last 30 s"),
-    tile("Largest lag", lags.length ? seconds(Math.max(...lags)) : "–", "from commit to result"),
+    tile("Largest lag", lags.length ? seconds(Math.max(...lags)) : "–", "in the last minute"),
     ...(resources ? measured(resources) : []),
   );
 }
+
+/** True if it works, or did lately: the lag of a batch of long ago says nothing of now. */
+const moved = (one) => one.doing !== null || Date.parse(one.now) - Date.parse(one.last_batch_at ?? 0) < 60_000;
 
 function measured(resources) {
   const { cores, memory_bytes: memory } = resources;
@@ -95,10 +104,10 @@ function line(one, go) {
     { class: "opens", "data-key": one.name, onclick: open },
     h("td", {}, h("div", {}, h("a", { href: address, class: "name" }, one.name), h("div", { class: "faint small" }, parts))),
     h("td", { "data-name": "State" }, state(one.status)),
-    h("td", { "data-name": "True at" }, truth(one, Date.parse(one.now))),
-    h("td", { class: "number", "data-name": "Lag" }, h("span", {}, seconds(one.lag), one.lag_bytes === null ? null : h("span", { class: "faint small below", title: "of the source's log, written and not yet durably read" }, bytes(one.lag_bytes)))),
-    h("td", { "data-name": "Changes/s" }, h("div", { class: "with-spark" }, sparkline(one.series.map((point) => point.rows), "rows of the last batches"), h("b", {}, rate(one.rows_per_second)))),
-    h("td", { "data-name": "Step" }, h("div", { class: "with-spark" }, sparkline(one.series.map((point) => point.seconds), "seconds of the last steps"), h("b", {}, seconds(one.step_seconds)))),
+    h("td", { class: one.cut ? null : "nothing", "data-name": "True at" }, truth(one, Date.parse(one.now))),
+    h("td", { class: one.lag === null ? "number nothing" : "number", "data-name": "Lag" }, h("span", {}, seconds(lagOf(one)), one.lag_bytes === null ? null : h("span", { class: "faint small below", title: "of the source's log, written and not yet durably read" }, bytes(one.lag_bytes)))),
+    h("td", { class: one.series.length ? null : "nothing", "data-name": "Changes/s" }, h("div", { class: "with-spark" }, sparkline(one.series.map((point) => point.rows), "rows of the last batches"), h("b", {}, rate(one.rows_per_second)))),
+    h("td", { class: one.step_seconds === null ? "nothing" : null, "data-name": "Step" }, h("div", { class: "with-spark" }, sparkline(one.series.map((point) => point.seconds), "seconds of the last steps"), h("b", {}, seconds(one.step_seconds)))),
   );
 }
 

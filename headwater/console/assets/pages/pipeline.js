@@ -4,7 +4,7 @@ import { get, path, post } from "../api.js";
 import { h, patch } from "../dom.js";
 import { ago, number, plural, rate, seconds } from "../format.js";
 import { graph } from "../graph.js";
-import { busy, empty, failure, sentence, state, truth } from "../parts.js";
+import { busy, empty, failure, lagOf, sentence, state, truth } from "../parts.js";
 import { bars, legend, lines } from "../steps.js";
 import { node } from "./node.js";
 
@@ -72,7 +72,7 @@ function head(name, shown, at, { verify, turn }) {
       "div",
       { class: "titles" },
       h("div", { class: "title" }, h("h1", {}, name), state(shown.status)),
-      h("p", { class: "soft" }, "True at ", truth(shown, Date.parse(shown.now)), ` · lag ${seconds(shown.lag)} · ${rate(shown.rows_per_second)} changes/s`),
+      h("p", { class: "soft" }, "True at ", truth(shown, Date.parse(shown.now)), ` · lag ${seconds(lagOf(shown))} · ${rate(shown.rows_per_second)} changes/s`),
     ),
     h(
       "div",

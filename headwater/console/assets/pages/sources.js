@@ -54,7 +54,7 @@ const measure = (name, value, more) => h("div", { class: "measure" }, h("span", 
 
 function measures(one) {
   const { retained } = one;
-  const basic = [measure("Read up to", one.position ? h("code", {}, one.position) : "–"), measure("Lag", seconds(one.lag))];
+  const basic = [measure("Read up to", one.position ? h("code", {}, one.position) : "–"), measure("Lag", seconds(one.lag), h("span", { class: "faint small" }, "of its last batch"))];
   if (!retained) return basic;
   const share = retained.limit ? retained.kept / retained.limit : null;
   const allowed = retained.limit ? `${bytes(retained.limit)} allowed, then ${retained.action === "drop-slot" ? "the slot is dropped" : "a warning"}` : "no limit is set";

@@ -3,16 +3,19 @@
 import { get, getRows } from "../api.js";
 import { h, patch } from "../dom.js";
 import { Editor } from "../editor.js";
-import { isNumber, text } from "../exact.js";
+import { brief, isNumber } from "../exact.js";
 import { number, plural } from "../format.js";
-import { failure } from "../parts.js";
+import { age, failure } from "../parts.js";
 
 export const title = () => "SQL";
 
 const KEPT = "headwater-sql";
 
+/** What is wrong with a question itself: it is not asked again. */
+const REFUSED = [400, 413, 422];
+
 export async function show(place, { life }) {
-  const { views } = await get("/views", life.signal);
+  let { views } = await get("/views", life.signal);
   const at = { results: null, problem: null, busy: false, live: false };
   const editor = new Editor(remembered() ?? first(views), () => {
     remember(editor.text);
@@ -27,7 +30,7 @@ export async function show(place, { life }) {
       editor.mark(null);
     } catch (problem) {
       if (problem.name === "AbortError") return;
-      Object.assign(at, { problem, live: false });
+      Object.assign(at, { problem, live: at.live && !REFUSED.includes(problem.status) });
       if (problem.place?.line) editor.mark(problem.place);
     }
     at.busy = false;
@@ -50,9 +53,13 @@ export async function show(place, { life }) {
       run();
     }
   });
-  draw();
+  let turns = 0;
   await life.every(2000, async () => {
+    // What runs changes, and then what can be asked.
+    if (turns % 5 === 4) ({ views } = await get("/views", life.signal));
+    turns += 1;
     if (at.live && !at.busy) await run();
+    else draw();
   });
 }
 
@@ -112,12 +119,12 @@ function relations(views, insert) {
 function answer(result, index) {
   const numeric = (name) => result.rows.length > 0 && result.rows.every((row) => row[name] === null || isNumber(row[name]));
   const kinds = result.columns.map(({ name }) => (numeric(name) ? "number" : null));
-  const rows = result.rows.map((row) => h("tr", {}, result.columns.map(({ name }, column) => h("td", { class: [kinds[column], row[name] === null && "null"].filter(Boolean).join(" ") || null }, text(row[name])))));
+  const rows = result.rows.map((row) => h("tr", {}, result.columns.map(({ name, type }, column) => h("td", { class: [kinds[column], row[name] === null && "null"].filter(Boolean).join(" ") || null }, brief(row[name], type)))));
   const heads = result.columns.map(({ name, type }, column) => h("th", { scope: "col", class: kinds[column], title: type }, name));
   return h(
     "section",
     { class: "panel", "aria-label": `Answer ${index + 1}` },
-    h("header", {}, h("h2", {}, plural(result.count, "row")), h("span", { class: "soft small truth" }, "true at ", h("code", {}, result.cut))),
+    h("header", {}, h("h2", {}, plural(result.count, "row")), result.batch || result.cut ? h("span", { class: "soft small truth" }, "true at ", h("code", {}, result.cut), ` · ${age(result.at)}`) : null),
     h("div", { class: "scroll tall" }, h("table", { class: "live" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))),
     result.count > result.rows.length ? h("p", { class: "faint small more" }, `The first ${number(result.rows.length)} are shown.`) : null,
   );

@@ -1,6 +1,6 @@
 // A topic as it is written: the last messages, and each that comes.
 
-import { path } from "../api.js";
+import { path, refusal } from "../api.js";
 import { h, patch } from "../dom.js";
 import { clock, number, plural } from "../format.js";
 import { empty, failure } from "../parts.js";
@@ -8,6 +8,7 @@ import { empty, failure } from "../parts.js";
 export const title = (cluster, topic) => topic;
 
 const MOST = 300;
+const AGAIN = 2_000;
 const OPS = { c: "came", r: "came", u: "changed", d: "went" };
 
 export async function show(place, { life, params: [cluster, topic] }) {
@@ -27,8 +28,24 @@ export async function show(place, { life, params: [cluster, topic] }) {
       draw();
     },
   };
+  const address = path("kafka", cluster, "topics", topic, "messages");
+  let events = null;
+  let waiting = 0;
+  const close = () => {
+    clearTimeout(waiting);
+    events?.close();
+  };
+  const again = async () => {
+    // A browser tries again by itself, but not if it was refused, and it does not say why.
+    if (events.readyState !== EventSource.CLOSED) return;
+    at.problem = await refusal(address, life.signal).catch((problem) => problem);
+    if (life.signal.aborted) return;
+    draw();
+    waiting = setTimeout(open, AGAIN);
+  };
   const open = () => {
-    const events = new EventSource(path("kafka", cluster, "topics", topic, "messages"));
+    if (document.hidden || life.signal.aborted) return;
+    events = new EventSource(address);
     events.addEventListener("open", () => {
       // After a break the last messages are told again.
       Object.assign(at, { isLive: true, problem: null, messages: [] });
@@ -48,16 +65,16 @@ export async function show(place, { life, params: [cluster, topic] }) {
     events.addEventListener("error", () => {
       at.isLive = false;
       draw();
+      again();
     });
-    return events;
   };
-  let events = document.hidden ? null : open();
   const turn = () => {
-    events?.close();
-    events = document.hidden || life.signal.aborted ? null : open();
+    close();
+    open();
   };
   document.addEventListener("visibilitychange", turn, { signal: life.signal });
-  life.signal.addEventListener("abort", () => events?.close());
+  life.signal.addEventListener("abort", close);
+  open();
   draw();
 }
 
