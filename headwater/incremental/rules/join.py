@@ -138,7 +138,8 @@ def _restriction(scan: Scan, core: Core, few: set[str], views: Mapping[str, str]
     partners = _partners(core, scan, few)
     if not partners:
         return None
-    column, other = partners[0]
+    # Several equalities go from the coarse to the fine, as people write them: a tenant, then a number of its own.
+    column, other = partners[-1]
     return Restriction(column, views[other.table], other.name)
 
 
