@@ -119,6 +119,6 @@ def test_what_is_kept_beside_a_run_goes_with_it(tmp_path: Path) -> None:
     assert len(list(folder.iterdir())) == 2
     lookup.forget(runs[0])
     assert [path.name.rpartition("-")[0] for path in folder.iterdir()] == ["7-c1"]
-    lookup.forget_all(State("t", schema("v int"), tmp_path))
+    lookup.forget_all(tmp_path)
     assert not folder.exists() and all(run.path.exists() for run in runs)
     lookup.forget(runs[1])

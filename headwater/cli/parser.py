@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from headwater import __version__
 from headwater.cli.parser_demo import add_demo
 from headwater.cli.parser_kafka import add_connect, add_tail, add_topics
 from headwater.cli.parser_server import add_app, add_integration, add_serve
 from headwater.cli.parser_services import add_services
+from headwater.errors import UsageError
 
 FORMATS = ("table", "csv", "json")
 
@@ -41,6 +43,10 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run.add_argument("file", type=Path, metavar="FILE", help="the SQL file")
     _add_once(run)
     _add_state(run)
+    text = "the master of a Spark cluster that runs the executors (spark://HOST:PORT, yarn, k8s://...)"
+    run.add_argument("--master", metavar="URL", help=text)
+    text = "a setting of Spark's own, with --master; may be given several times"
+    run.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help=text)
 
 
 def _add_sql(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -60,19 +66,19 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     explain.add_argument("file", type=Path, nargs="?", metavar="FILE", help="the SQL file")
     explain.add_argument("-e", dest="sql", metavar="SQL", help="SQL text instead of a file")
     text = "of a pipeline instead: also what is stored and what the last step of each view cost"
-    explain.add_argument("--state", type=Path, metavar="DIR", help=text)
+    explain.add_argument("--state", type=folder_of, metavar="DIR", help=text)
 
 
 def _add_verify_and_drop(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verify = commands.add_parser("verify", help="recompute every view and compare: exit 0 equal, 1 different")
-    verify.add_argument("--state", type=Path, required=True, metavar="DIR", help="the pipeline's state")
+    verify.add_argument("--state", type=folder_of, required=True, metavar="DIR", help="the pipeline's state")
     text = "let all rows of a table be read again at the next start of its pipeline"
     again = commands.add_parser("resnapshot", help=text)
     again.add_argument("table", metavar="TABLE", help="the table, as the script names it")
     text = "the pipeline's state; the pipeline must not be running"
-    again.add_argument("--state", type=Path, required=True, metavar="DIR", help=text)
+    again.add_argument("--state", type=folder_of, required=True, metavar="DIR", help=text)
     drop = commands.add_parser("drop", help="remove a pipeline: its slot, its publication, its state")
-    drop.add_argument("--state", type=Path, required=True, metavar="DIR", help="the pipeline's state")
+    drop.add_argument("--state", type=folder_of, required=True, metavar="DIR", help="the pipeline's state")
 
 
 def _add_once(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +87,20 @@ def _add_once(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_state(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--state", type=Path, metavar="DIR", help="where state lives (default: .headwater/NAME)"
-    )
+    text = "where state lives (default: .headwater/NAME); with --master a folder that all machines share"
+    parser.add_argument("--state", type=folder_of, metavar="DIR", help=text)
+
+
+def folder_of(said: str) -> Path:
+    """The folder of a path, or of a url of one."""
+    scheme, colon, _ = said.partition("://")
+    if not colon:
+        return Path(said)
+    parts = urlsplit(said)
+    if scheme.lower() != "file" or parts.netloc not in ("", "localhost"):
+        raise UsageError(
+            f"state cannot be kept at {said}",
+            detail="It is kept in a folder: on this machine, or on storage that is mounted on all machines of a cluster.",
+            hint="Mount the storage, and give its path: --state /mnt/shop, or --state file:///mnt/shop.",
+        )
+    return Path(unquote(parts.path))

@@ -18,7 +18,7 @@ from headwater.cli.stop import Stop
 from headwater.cli.subscribed import Subscriptions
 from headwater.cli.view import View
 from headwater.errors import UsageError
-from headwater.runtime.open import open_pipeline
+from headwater.runtime.open import Cluster, open_pipeline
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.session import LocalSession
 from headwater.runtime.subscribing import subscribes
@@ -38,10 +38,34 @@ def run_command(given: argparse.Namespace) -> int:
     if given.command == "sql" and is_talk(given):
         return talk(LocalSession(), "local")
     text, file = script_of(given.file, getattr(given, "sql", None))
+    cluster = cluster_of(given)
     if given.once:
-        return once(text, file, state=given.state, form=form or "table")
-    forever(text, file, state=given.state, form=form)
+        return once(text, file, state=given.state, form=form or "table", cluster=cluster)
+    forever(text, file, state=given.state, form=form, cluster=cluster)
     return 0
+
+
+def cluster_of(given: argparse.Namespace) -> Cluster | None:
+    """The cluster that was typed."""
+    master, said = getattr(given, "master", None), getattr(given, "conf", [])
+    if master is None:
+        if said:
+            raise UsageError(
+                "--conf is for a cluster", hint="Give its master too: --master spark://HOST:7077."
+            )
+        return None
+    wrong = next((one for one in said if "=" not in one), None)
+    if wrong is not None:
+        raise UsageError(f"--conf {wrong} sets nothing", hint="Write it as NAME=VALUE.")
+    pairs = (one.partition("=") for one in said)
+    cluster = Cluster(master, {name.strip(): value.strip() for name, _, value in pairs})
+    if given.state is None and not cluster.is_local:
+        raise UsageError(
+            "--master needs --state",
+            detail="The executors of a cluster read and write state too, on other machines.",
+            hint="Give a folder that all machines share: --state /mnt/shop.",
+        )
+    return cluster
 
 
 def is_talk(given: argparse.Namespace) -> bool:
@@ -74,11 +98,15 @@ def script_of(file: Path | None, sql: str | None) -> tuple[str, str]:
     return sys.stdin.read(), COMMAND_LINE
 
 
-def once(text: str, file: str, *, state: Path | None, form: str) -> int:
+def once(text: str, file: str, *, state: Path | None, form: str, cluster: Cluster | None = None) -> int:
     """Process what is committed now, then write the rows of every SELECT; 1 if VERIFY finds a difference, or if
     something stopped."""
     view = OnceView(sys.stdout, sys.stderr, form)
-    with Stop() as stop, closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
+    with (
+        Stop() as stop,
+        closing(view),
+        opened(text, file, state=state, view=view, stop=stop, cluster=cluster) as pipeline,
+    ):
         view.open(pipeline)
         subscriptions = Subscriptions(pipeline, sys.stdout, sys.stderr, form)
         subscriptions.tell()
@@ -92,13 +120,18 @@ def once(text: str, file: str, *, state: Path | None, form: str) -> int:
     return int(stopped or any(answer.is_bad for answer in answers))
 
 
-def forever(text: str, file: str, *, state: Path | None, form: str | None) -> None:
+def forever(
+    text: str, file: str, *, state: Path | None, form: str | None, cluster: Cluster | None = None
+) -> None:
     """Follow the sources until someone stops us."""
     # What is printed line by line and a table that redraws would write over each other.
     plain = sys.stdout.isatty() and subscribes(text, file)
     view = choose_view(form, plain=plain, title=Path(file).stem)
     with Stop() as stop:
-        with closing(view), opened(text, file, state=state, view=view, stop=stop) as pipeline:
+        with (
+            closing(view),
+            opened(text, file, state=state, view=view, stop=stop, cluster=cluster) as pipeline,
+        ):
             if pipeline.program.results:
                 subscriptions = Subscriptions(pipeline, sys.stdout, sys.stderr, form)
                 subscriptions.tell()
@@ -107,9 +140,11 @@ def forever(text: str, file: str, *, state: Path | None, form: str | None) -> No
 
 
 @contextmanager
-def opened(text: str, file: str, *, state: Path | None, view: View, stop: Stop) -> Iterator[Pipeline]:
+def opened(
+    text: str, file: str, *, state: Path | None, view: View, stop: Stop, cluster: Cluster | None = None
+) -> Iterator[Pipeline]:
     """A pipeline that is closed at the end, undisturbed by signals."""
-    pipeline = open_pipeline(text, file=file, state=state, listener=view)
+    pipeline = open_pipeline(text, file=file, state=state, listener=view, cluster=cluster)
     try:
         for answer in pipeline.answers:
             view.say(answer)

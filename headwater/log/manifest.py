@@ -19,6 +19,7 @@ from headwater.log.private_file import opening, private_file
 from headwater.log.segments import Segment
 from headwater.log.state_format import FORMAT, check_format
 from headwater.schema import Schema, schema_from_json
+from headwater.storage.book import connect, settle
 
 FILE = "manifest.sqlite"
 
@@ -89,9 +90,7 @@ class Manifest:
         try:
             check_format(self._path, table="about", what="the log")
             # Calls come from the thread that reads and the one that commits, one at a time.
-            self._connection = sqlite3.connect(
-                private_file(self._path), timeout=30.0, isolation_level=None, check_same_thread=False
-            )
+            self._connection = connect(private_file(self._path), timeout=30.0, level=None)
         except sqlite3.DatabaseError as error:
             raise self._unreadable(error) from error
         try:
@@ -105,9 +104,10 @@ class Manifest:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
         with self.transaction():
-            for statement in _TABLES.split(";"):
+            for statement in filter(str.strip, _TABLES.split(";")):
                 self._connection.execute(statement)
-            self._connection.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
+        settle(self._connection)
+        self._connection.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
 
     def _unreadable(self, error: sqlite3.DatabaseError) -> StateError:
         return StateError(

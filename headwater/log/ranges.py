@@ -18,6 +18,7 @@ from headwater.errors import StateError
 from headwater.log.manifest import Manifest
 from headwater.log.positions import Position
 from headwater.log.store import LogReader
+from headwater.storage.place import files_of
 
 NAME = "name"
 ANEW = "Begin anew, with an empty folder for the log and without the checkpoint, or bring back the one that is missing."
@@ -35,8 +36,8 @@ class LogRanges:
     """The log of one source; see the module."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._log = LogReader(folder)
+        self._folder = files_of(folder)
 
     @property
     def manifest(self) -> Manifest:

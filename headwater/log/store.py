@@ -33,6 +33,7 @@ from headwater.log.manifest import Append, LoggedTable, Manifest, Part
 from headwater.log.positions import Position
 from headwater.log.segments import Segment, SegmentStream, sync, write_segment
 from headwater.log.shards import declared_name
+from headwater.storage.place import files_of, own_mark
 
 SNAPSHOT_ROWS = 500_000
 LOCK_SECONDS = 2.0
@@ -46,7 +47,7 @@ class LogWriter:
 
     def __init__(self, folder: Path, *, notation: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder = self._folder = folder
+        self.folder = self._folder = files_of(folder)
         self._lock = _lock(folder)
         try:
             self.manifest = Manifest(folder)
@@ -55,6 +56,7 @@ class LogWriter:
             raise
         self.manifest.remember("notation", notation)
         self._files = self.manifest.number("files") or 0
+        self._mark = own_mark(folder)
         self.seq = self.manifest.number("seq") or 0
         """The last sequence number given to an event; whoever gives one out raises it."""
         self._remove_leftovers()
@@ -77,12 +79,11 @@ class LogWriter:
 
     def snapshot(self, table: str) -> SegmentStream:
         """A stream into which the first rows of a table go."""
-        stem = self._next_file().removesuffix(".parquet")
-        return SegmentStream(self._folder, stem, table=table, rows_per_file=SNAPSHOT_ROWS)
+        return SegmentStream(self._folder, self._next_stem(), table=table, rows_per_file=SNAPSHOT_ROWS)
 
     def stem(self) -> str:
         """A name for files that another process writes for us; even one that outlives us writes no file of our heir's."""
-        return f"{self._next_file().removesuffix('.parquet')}-{token_hex(4)}"
+        return f"{self._next_stem()}-{token_hex(4)}"
 
     def put_snapshot(self, table: LoggedTable, segments: Sequence[Segment]) -> None:
         """Take up a table with its first rows; they become readable with the append that reaches them."""
@@ -157,8 +158,11 @@ class LogWriter:
         os.close(self._lock)
 
     def _next_file(self) -> str:
+        return f"{self._next_stem()}.parquet"
+
+    def _next_stem(self) -> str:
         self._files += 1
-        return f"{self._files:012d}.parquet"
+        return f"{self._files:012d}{self._mark}"
 
     def _note_letters(self, segments: Sequence[Segment]) -> None:
         for table in {segment.table for segment in segments if is_letters(segment.file)}:
@@ -179,7 +183,7 @@ class LogReader:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = files_of(folder)
         self.manifest = Manifest(folder)
         self._turn = threading.Lock()
 

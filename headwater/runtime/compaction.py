@@ -6,6 +6,7 @@ steps the merged run takes their place. The State is the same before and after.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,9 @@ from headwater.tables.state import Run, State, has_only_come, link, row_count, s
 
 MOST_RUNS = 24
 """A relation with more runs than this is compacted."""
+
+SPREAD_ROWS = 5_000_000
+"""On a cluster so many rows are one file: each is written and read by one task."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,9 @@ class Compactor:
         """Begin with the relation that has the most runs, if one has too many and nothing is under way."""
         if self._running is not None or not states:
             return
-        longest = max(states.values(), key=lambda state: len(state.runs))
-        if len(longest.runs) > MOST_RUNS:
+        is_spread = self.engine.pace.is_spread
+        longest = max(states.values(), key=lambda state: _to_merge(state.runs, is_spread=is_spread))
+        if _to_merge(longest.runs, is_spread=is_spread) > MOST_RUNS:
             self._running = self._worker.submit(merged, self.engine, self.program, longest, batch_id)
 
     def close(self) -> None:
@@ -87,7 +92,7 @@ def compactor_beside(engine: Engine, program: Program, folder: Path) -> Compacto
 
 def merged(engine: Engine, program: Program, state: State, batch_id: int) -> Merged:
     """Merge the small runs of a State into as few files as there can be."""
-    kept, small = _split(state.runs)
+    kept, small = _split(state.runs, is_spread=engine.pace.is_spread)
     made = _merged_rows(engine, program, replace(state, runs=small), are_all=not kept)
     if isinstance(made, Files):
         runs = [_adopted(state, path, f"{batch_id:012d}-c{i}") for i, path in enumerate(made.paths)]
@@ -109,7 +114,8 @@ def _merged_rows(engine: Engine, program: Program, state: State, *, are_all: boo
         engine.register(view, engine.weighted(state))
         if sums is None and has_only_come(state):
             # Nothing cancels, so nothing has to be grouped; without that Spark would write a file for each part it reads.
-            return engine.saved(engine.sql(everything).coalesce(1))
+            files = max(1, state.rows // SPREAD_ROWS) if engine.pace.is_spread else 1
+            return engine.saved(engine.sql(everything).coalesce(files))
         return engine.saved(engine.sql(query))
     rows = slices.whole(state, state.schema.names)
     if sums is None and state.schema.names and can_count(rows):
@@ -123,8 +129,20 @@ def _adopted(state: State, path: Path, name: str) -> Run:
     return Run(target, row_count(target))
 
 
-def _split(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Large runs at the front stay while what follows them is small beside them."""
+def _to_merge(runs: tuple[Run, ...], *, is_spread: bool) -> int:
+    """How many runs are too many, if they are."""
+    return len(_split(runs, is_spread=True)[1]) if is_spread else len(runs)
+
+
+def _split(runs: tuple[Run, ...], *, is_spread: bool = False) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Large runs at the front stay while what follows them is small beside them.
+
+    On a cluster a large State is many files; all of them stay together.
+    """
+    if is_spread:
+        large = sum(1 for _ in itertools.takewhile(lambda run: run.rows >= SPREAD_ROWS // 2, runs))
+        if sum(run.rows for run in runs[:large]) > 4 * sum(run.rows for run in runs[large:]):
+            return runs[:large], runs[large:]
     keep = 0
     while keep < len(runs) and runs[keep].rows > 4 * sum(run.rows for run in runs[keep + 1 :]):
         keep += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from headwater.runtime.progress import Progress
 from headwater.sinks.base import Sink, SinkContext, SinkTable, SinkType
 from headwater.sinks.lake.contract import Lake
 from headwater.sources.base import Report, Source, SourceContext, is_back, waits
+from headwater.storage.place import remove
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """In seconds, between two tries to open a sink that is away."""
@@ -93,7 +93,7 @@ def open_ends(
     started: list[tuple[str, list[TableNode], SourceContext]] = []
     try:
         for name, tables in by_source(program).items():
-            context_in = source_context(program, progress.folder, name, report)
+            context_in = source_context(program, progress.books, name, report)
             with placed(tables[0].table.place):
                 wanted = [replace(t.table, anew=t.name not in progress.relations) for t in tables]
                 source = tables[0].type.open(wanted, context_in)
@@ -108,7 +108,7 @@ def open_ends(
         for name, tables, context_in in started:
             if progress.cut.of(name) is None:
                 tables[0].type.forget([t.table for t in tables], context_in)
-                shutil.rmtree(context_in.folder, ignore_errors=True)
+                remove(context_in.folder)
         raise
     return ends
 

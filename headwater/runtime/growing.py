@@ -13,15 +13,17 @@ from headwater.runtime.compile import Compiler
 from headwater.runtime.declared import check_declared
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.holding import looked_at
 from headwater.runtime.open import borrowed_engine, open_engine, open_script
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Question, Result
-from headwater.runtime.progress import Progress
+from headwater.runtime.progress import FILE, Progress
 from headwater.runtime.scope import Scope
 from headwater.spark.engine import Engine
 from headwater.spark.session import borrowed_session
 from headwater.sql import statements as sql
 from headwater.sql.script import parse_script
+from headwater.storage.book import has_book
 
 _ASKING = (sql.Select, sql.Explain, sql.Analyze, sql.Verify, sql.Show, sql.Describe)
 """Statements after which everything is as before."""
@@ -118,8 +120,9 @@ def _refuse_subscriptions(statements: Sequence[sql.Statement]) -> None:
 
 def _saved_script(folder: Path) -> list[sql.Statement]:
     """The statements of the pipeline in a folder."""
-    progress = Progress(folder) if (folder / "progress.db").exists() else None
-    text = progress.text("script") if progress is not None else None
-    if progress is not None:
-        progress.close()
+    with looked_at(folder) as books:
+        progress = Progress(books) if has_book(books / FILE) else None
+        text = progress.text("script") if progress is not None else None
+        if progress is not None:
+            progress.close()
     return parse_script(text, "<saved>") if text is not None else []

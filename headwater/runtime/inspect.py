@@ -18,16 +18,19 @@ from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, source_context
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hidden import Hidden
+from headwater.runtime.holding import held_folder
+from headwater.runtime.keeping import is_saved
 from headwater.runtime.open import open_engine, with_name
 from headwater.runtime.pipeline import COSTS, Pipeline
 from headwater.runtime.program import Program
-from headwater.runtime.progress import Progress, lock
+from headwater.runtime.progress import Progress
 from headwater.runtime.questions import analyzed
 from headwater.runtime.remembered import remembered_in
 from headwater.runtime.stops import stops_of
 from headwater.runtime.verify import Difference, verify
 from headwater.spark.engine import Engine
 from headwater.sql.script import parse_script
+from headwater.storage.turns import is_shared
 
 OURS = (
     "state",
@@ -40,6 +43,8 @@ OURS = (
     "progress.db-wal",
     "progress.db-shm",
     "progress.db",
+    "progress.db.records",
+    "turns",
 )
 """What a pipeline keeps in its folder; whatever else lies there is the user's."""
 
@@ -77,9 +82,9 @@ def verify_state(state: Path, *, listener: Listener) -> list[Difference]:
                 f'"{missing[0]}" has no saved state yet',
                 hint="Run the pipeline until its first batch is done, then verify.",
             )
-        for path in (path for one in states.values() for path in one.paths):
+        for name, path in ((name, path) for name, one in states.items() for path in one.paths):
             if not path.exists():
-                return [Difference(path.parent.name, f"the file {path.name} is missing")]
+                return [Difference(name, f"the file {path.name} is missing")]
         return verify(stops, engine, states)
 
 
@@ -127,8 +132,8 @@ def _made_from(program: Program, table: str) -> set[str]:
 
 def drop_state(state: Path, *, listener: Listener) -> None:
     """Remove what a pipeline made: slots and publications at the source, then its folder."""
-    with _saved(state, listener) as (program, _, _):
-        _forget(program, state, listener)
+    with _saved(state, listener) as (program, _, progress):
+        _forget(program, progress.books, listener)
     _remove(state)
 
 
@@ -147,7 +152,8 @@ def _forget(program: Program, state: Path, listener: Listener) -> None:
 
 
 def _remove(state: Path) -> None:
-    for name in OURS:
+    marked = [path.name for name in ("work", "compaction") for path in state.glob(f"{name}-t*")]
+    for name in (*OURS, *marked):
         path = state / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if not any(state.iterdir()):
@@ -157,15 +163,15 @@ def _remove(state: Path) -> None:
 @contextmanager
 def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, Progress]]:
     """The saved program of a folder, compiled as it was, and what is saved of it."""
-    if not (state / "progress.db").exists():
+    if not (is_saved(state) or is_shared(state)):
         raise StateError(
             f'there is no saved state in "{state}"',
             hint="Give the folder of a pipeline; without --state it is .headwater/<name>.",
         )
     state, hidden = state.absolute(), Hidden()
     with hidden.watching(), ExitStack() as closing:
-        lock(state, closing)
-        progress = Progress(state)
+        hold = held_folder(state, closing, listener)
+        progress = Progress(hold.books)
         closing.callback(progress.close)
         text, file, name = (progress.text(k) for k in ("script", "file", "name"))
         if text is None or file is None or name is None:
@@ -173,7 +179,7 @@ def _saved(state: Path, listener: Listener) -> Iterator[tuple[Program, Engine, P
                 f'the state in "{state}" never came to its first batch',
                 hint="Run the pipeline again, or remove the folder.",
             )
-        engine = open_engine(name, state / "work", listener)
+        engine = open_engine(name, hold.work, listener)
         columns = {n: saved.state.schema for n, saved in progress.relations.items()}
         script, known = parse_script(text, file), remembered_in(progress)
         program = compile_script(script, engine, hidden=hidden, known_columns=columns, remembered=known)

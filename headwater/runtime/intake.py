@@ -17,6 +17,7 @@ from headwater.runtime.program import TableNode
 from headwater.runtime.progress import Progress
 from headwater.runtime.step import Step
 from headwater.runtime.stops import Stops
+from headwater.spark.upsert import changes_by_key
 from headwater.tables.blank import blanked_events
 from headwater.tables.upsert import changes_of
 
@@ -54,7 +55,10 @@ class Intake:
     def _take_events(self, name: str, events: Events, step: Step, notation: str) -> None:
         """What a table's events change, and if somebody asks for it, what they did row by row."""
         events = blanked_events(events, self.stops.columns(name), step.engine.folder)
-        step.take_table(changes_of(events, step.old[name]))
+        changes = None
+        if step.engine.pace.is_spread and events.rows is None and not events.whole_rows:
+            changes = changes_by_key(step.engine, events, step.old[name])
+        step.take_table(changes or changes_of(events, step.old[name]))
         self.chronicle.of_events(name, events, step, notation=notation)
 
     def _take_messages(

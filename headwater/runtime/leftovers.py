@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from headwater.runtime.remembered import remembered_in
 from headwater.sources.base import Report
 from headwater.spark.engine import Engine
 from headwater.sql.script import parse_script
+from headwater.storage.place import remove
 
 
 def former_program(progress: Progress, engine: Engine, hidden: Hidden) -> Program | None:
@@ -39,12 +39,12 @@ def forget_unread(former: Program, read: Collection[str], progress: Progress, *,
     for name, tables in by_source(former).items():
         if name in read:
             continue
-        context = source_context(former, progress.folder, name, listener.report)
+        context = source_context(former, progress.books, name, listener.report)
         try:
             tables[0].type.forget([table.table for table in tables], context)
         except HeadwaterError as problem:
             said = f"what was made at {name} is still there: {problem.message}"
             listener.report(Report("resume", said, 1, 1))
             continue
-        shutil.rmtree(context.folder, ignore_errors=True)
+        remove(context.folder)
         listener.report(Report("resume", f"no longer reads {name}", 1, 1))

@@ -19,6 +19,7 @@ from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, open_ends
 from headwater.runtime.facts import Listener
 from headwater.runtime.hidden import Discreet, Hidden
+from headwater.runtime.holding import Hold, check_sources, held_folder
 from headwater.runtime.keeping import (
     destinations,
     kept_of,
@@ -30,7 +31,7 @@ from headwater.runtime.keeping import (
 from headwater.runtime.leftovers import forget_unread, former_program
 from headwater.runtime.pipeline import Pipeline
 from headwater.runtime.program import Program
-from headwater.runtime.progress import Progress, lock, state_folder
+from headwater.runtime.progress import Progress
 from headwater.runtime.remembered import COLUMNS, remembered
 from headwater.schema import Schema
 from headwater.services.artifacts import cached, fetch
@@ -39,6 +40,8 @@ from headwater.services.java import java_home, stderr_to
 from headwater.sinks.registry import SINK_TYPES
 from headwater.sources.base import Report
 from headwater.sources.registry import SOURCE_TYPES
+from headwater.spark.cluster import Cluster as Cluster
+from headwater.spark.cluster import is_spread
 from headwater.spark.engine import Engine
 from headwater.spark.lake import SparkLake
 from headwater.spark.session import (
@@ -56,11 +59,13 @@ from headwater.tables.state import State
 HOME = Path(".headwater")
 
 
-def open_pipeline(text: str, *, file: str, state: Path | None, listener: Listener) -> Pipeline:
+def open_pipeline(
+    text: str, *, file: str, state: Path | None, listener: Listener, cluster: Cluster | None = None
+) -> Pipeline:
     """Compile, connect and resume; nothing is changed anywhere if this raises."""
     script = parse_script(text, file)
     said = {"name": pipeline_name(script, file), "script": text, "file": file}
-    return open_script(script, said, state=state, listener=listener)
+    return open_script(script, said, state=state, listener=listener, spark=cluster)
 
 
 def open_script(
@@ -70,9 +75,9 @@ def open_script(
     state: Path | None,
     listener: Listener,
     jars: Sequence[Path] = (),
-    spark: SparkSession | None = None,
+    spark: SparkSession | Cluster | None = None,
 ) -> Pipeline:
-    """As `open_pipeline`, for statements that were read before; on a session of the caller's own if one is given.
+    """As `open_pipeline`, for statements that were read before; on a cluster or a session of the caller's own if given.
 
     `said` is kept: the pipeline's name, the text to read the statements from again, its file. `jars` are for Spark.
     """
@@ -81,15 +86,12 @@ def open_script(
     listener = Discreet(listener, hidden)
     with hidden.watching(), ExitStack() as closing:
         check_declared(script, hidden)
-        lock(folder, closing)
+        hold = held_folder(folder, closing, listener, is_shared=is_spread(spark))
         needed = list(dict.fromkeys([*spark_jars(script, listener), *jars]))
-        if spark is not None:
-            engine = borrowed_engine(spark, folder / "work", jars=needed)
-        else:
-            opened = open_engine(name, folder / "work", listener, jars=needed)
-            engine = replace(opened, spark=own_session(opened.spark, closing))
-        compiled = compile_script(script, engine, hidden=hidden, remembered=remembered(folder))
-        program, progress = with_name(compiled, name), Progress(folder)
+        engine = _engine(name, hold, listener, jars=needed, spark=spark, closing=closing)
+        compiled = compile_script(script, engine, hidden=hidden, remembered=remembered(hold.books))
+        check_sources(compiled, hold)
+        program, progress = with_name(compiled, name), Progress(hold.books)
         closing.callback(progress.close)
         folder.chmod(0o700)  # the script is kept beside the progress, and a password may stand in it
         _refuse_edit_of_the_first(progress, text)
@@ -97,12 +99,27 @@ def open_script(
         if progress.text("script") is None:
             progress.keep_texts(said)  # before anything is made at the source, so that drop can find it
         pipeline = _resumed(program, engine, progress, listener, closing)
-        pipeline.hidden = hidden
+        pipeline.hidden, progress.check_turn = hidden, hold.check
         if former is not None:
             forget_unread(former, by_source(program), progress, listener=listener)
         progress.keep_texts(dict(said) | destinations(program) | {COLUMNS: program.columns})
         pipeline.closing = closing.pop_all()
         return pipeline
+
+
+def _engine(
+    name: str,
+    hold: Hold,
+    listener: Listener,
+    *,
+    jars: Sequence[Path],
+    spark: SparkSession | Cluster | None,
+    closing: ExitStack,
+) -> Engine:
+    if isinstance(spark, SparkSession):
+        return borrowed_engine(spark, hold.work, jars=jars)
+    opened = open_engine(name, hold.work, listener, jars=jars, cluster=spark)
+    return replace(opened, spark=own_session(opened.spark, closing))
 
 
 def _former(progress: Progress, engine: Engine, hidden: Hidden) -> Program | None:
@@ -143,13 +160,20 @@ def jars_at_hand() -> list[Path]:
     return [jar for folder in found for jar in sorted(folder.glob("*.jar"))]
 
 
-def open_engine(name: str, folder: Path, listener: Listener, *, jars: Sequence[Path] = ()) -> Engine:
+def open_engine(
+    name: str,
+    folder: Path,
+    listener: Listener,
+    *,
+    jars: Sequence[Path] = (),
+    cluster: Cluster | None = None,
+) -> Engine:
     """Spark, with words while it starts."""
     listener.report(Report("spark", "starting Spark"))
     with stderr_to(folder.parent / "spark.log"):
         home = java_home()
         kept = archive_options("spark", home, spark_classes())
-        session = open_session(home, name=f"headwater {name}", jars=jars, java_options=kept)
+        session = open_session(home, name=f"headwater {name}", jars=jars, java_options=kept, cluster=cluster)
     listener.report(Report("spark", "starting Spark", 1, 1))
     return Engine(session, folder)
 
@@ -165,8 +189,7 @@ def _resumed(
 ) -> Pipeline:
     engine.tidy()
     program = with_keys(program, progress)
-    for saved in progress.relations.values():
-        lookup.forget_all(saved.state)
+    lookup.forget_all(progress.folder / "state")
     held.remove_unnamed(progress.folder / "state", progress.paths)
     kept, moved = kept_of(program, progress), moved_of(program, progress)
     _refuse_edit_in_between(program, progress, kept)
@@ -179,7 +202,7 @@ def _resumed(
     lake = SparkLake(engine.spark)
     progress.cut = cut
     ends = open_ends(program, progress, listener.report, kept=kept, closing=closing, lake=lake)
-    compactor = compactor_beside(engine, program, progress.folder / "compaction")
+    compactor = compactor_beside(engine, program, progress.working_folder("compaction"))
     closing.callback(compactor.close)
     return Pipeline(
         name=program.settings.name,
@@ -240,7 +263,7 @@ def _schemas(program: Program) -> dict[str, Schema]:
 
 
 def _empty(progress: Progress, name: str, schema: Schema) -> State:
-    return State(name, schema, state_folder(progress.folder, name))
+    return State(name, schema, progress.state_folder(name))
 
 
 def _cut(program: Program, progress: Progress, kept: Mapping[str, State]) -> Cut:

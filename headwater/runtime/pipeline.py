@@ -117,7 +117,7 @@ class Pipeline:
 
     def keep_feed(self) -> Feed:
         """From now on keep the changes of the views for whoever follows them; to be called before the next step."""
-        self.feed = self.feed or Feed(self.folder / FOLDER, self.progress.batch_id)
+        self.feed = self.feed or Feed(self.progress.books / FOLDER, self.progress.batch_id)
         return self.feed
 
     @property
@@ -148,6 +148,7 @@ class Pipeline:
                 self.engine.rest()
 
     def _step(self, wait: float) -> BatchDone | None:
+        self.progress.check_turn()
         self.stops.check()
         self._clock = clock = Clock()
         if self._chronicle.is_due():

@@ -11,7 +11,7 @@ import fcntl
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,8 @@ from headwater.log.positions import Cut, cut_from_json
 from headwater.log.private_file import private_file
 from headwater.log.state_format import FORMAT, check_format
 from headwater.schema import schema_from_json
+from headwater.storage.book import connect, settle
+from headwater.storage.place import files_of, own_mark
 from headwater.tables.state import Run, State
 
 FILE = "progress.db"
@@ -46,8 +48,14 @@ class Progress:
     """The record of one pipeline. Reads are from memory; every write is one durable transaction."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.books = folder
+        """Where it lies itself, and what the sources note."""
         folder.mkdir(parents=True, exist_ok=True)
+        self.folder = files_of(folder)
+        """Where State lies, and what else executors read."""
+        self._mark = own_mark(folder)
+        self.check_turn: Callable[[], None] = lambda: None
+        """Raises if another driver has taken over."""
         self._connection = _opened(folder / FILE)
         self.batch_id, self.cut = self._place("progress")
         self.planned_batch, self.planned_cut = self._place("planned")
@@ -106,6 +114,14 @@ class Progress:
         """The files of all relations as they are saved."""
         return [path for saved in self.relations.values() for path in saved.state.paths]
 
+    def state_folder(self, relation: str) -> Path:
+        """Where new runs of a relation go: nobody who had an earlier turn gives a file there a name."""
+        return state_folder(self.folder, relation) / self._mark.removeprefix("-")
+
+    def working_folder(self, name: str) -> Path:
+        """Where things go that need not stay."""
+        return self.folder / f"{name}{self._mark}"
+
     def close(self) -> None:
         """Let the file go."""
         self._connection.close()
@@ -141,8 +157,8 @@ class Progress:
         ):
             runs.setdefault(relation, []).append(Run(self.folder / file, rows))
         for name, fingerprint, schema in self._connection.execute("SELECT * FROM relations"):
-            where = state_folder(self.folder, name)
-            state = State(name, schema_from_json(json.loads(schema)), where, tuple(runs.get(name, ())))
+            where, columns = self.state_folder(name), schema_from_json(json.loads(schema))
+            state = State(name, columns, where, tuple(runs.get(name, ())))
             yield name, Saved(fingerprint, state)
 
 
@@ -177,10 +193,11 @@ def check_saved(folder: Path) -> None:
 def _opened(path: Path) -> sqlite3.Connection:
     check_saved(path.parent)
     try:
-        connection = sqlite3.connect(private_file(path), isolation_level="IMMEDIATE", check_same_thread=False)
+        connection: sqlite3.Connection = connect(private_file(path))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_TABLES)
+        settle(connection)
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(FORMAT),))
     except (sqlite3.DatabaseError, OSError) as problem:

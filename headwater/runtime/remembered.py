@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headwater.runtime.progress import Progress
+from headwater.runtime.progress import FILE, Progress
 from headwater.runtime.uses import uses
 from headwater.schema import Schema, schema_from_json
 from headwater.sql import statements as sql
 from headwater.sql.catalog import Catalog, Relation
+from headwater.storage.book import has_book
 
 COLUMNS = "columns"
 """The text that keeps them."""
@@ -73,7 +74,7 @@ class Remembered:
 
 def remembered(folder: Path) -> Remembered:
     """What the pipeline of a folder was made with; nothing if there is none."""
-    if not (folder / "progress.db").exists():
+    if not has_book(folder / FILE):
         return Remembered()
     progress = Progress(folder)
     try:

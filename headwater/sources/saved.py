@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 from headwater.errors import StateError
 from headwater.log.events import DELETE, INSERT, KIND, SMALL_ROWS, Events
 from headwater.schema import with_bounds
+from headwater.storage.place import files_of
 
 
 def load(folder: Path, name: str) -> dict[str, float] | None:
     """The numbers saved under a name, None if nothing was."""
-    path = folder / f"{name}.json"
+    path = files_of(folder) / f"{name}.json"
     if not path.exists():
         return None
     try:
@@ -33,7 +34,7 @@ def load(folder: Path, name: str) -> dict[str, float] | None:
 
 def save(folder: Path, name: str, numbers: dict[str, float]) -> None:
     """Keep numbers under a name; whoever reads sees all of them or what was there before."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = files_of(folder)
     path, new = folder / f"{name}.json", folder / f"{name}.json.new"
     with new.open("w") as file:
         json.dump(numbers, file)
@@ -47,7 +48,7 @@ def as_events(folder: Path, name: str, table: pa.Table) -> Events:
     whole = set(table.column(KIND).unique().to_pylist()) <= {INSERT, DELETE}
     if len(table) <= SMALL_ROWS:
         return Events(len(table), rows=table.combine_chunks(), whole_rows=whole)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = files_of(folder)
     path = folder / f"{quote(name, safe='')}.parquet"
     new = path.with_suffix(".new")
     pq.write_table(table, new, compression="zstd", write_statistics=with_bounds(table.schema))

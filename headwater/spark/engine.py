@@ -22,12 +22,14 @@ from headwater.changes.change_set import ChangeSet, Files
 from headwater.incremental.change_plan import ChangePlan, Guard, Statement
 from headwater.log.events import SMALL_ROWS
 from headwater.schema import WEIGHT, Schema, with_bounds
+from headwater.spark.cluster import is_spread
 from headwater.spark.frames import bag_of, frame_of, plain, register, weighted
 from headwater.spark.inputs import MOST_BYTES, Before, Inputs, size_in_java
 from headwater.spark.kept import Leaf
 from headwater.spark.known import Known, known_to
 from headwater.spark.local_rows import local_frame
 from headwater.spark.moments import refuse_texts_of_clock
+from headwater.spark.order import needs_order
 from headwater.spark.pace import Pace
 from headwater.spark.plain_maps import have_fixed_values
 from headwater.spark.python_functions import add_function
@@ -64,7 +66,7 @@ class Engine:
     """The relations that stand without rows, for queries to be analysed over."""
 
     def __post_init__(self) -> None:
-        self.pace = Pace(self.spark)
+        self.pace = Pace(self.spark, is_spread=is_spread(self.spark))
         self.known = known_to(self.spark)
 
     @property
@@ -158,7 +160,9 @@ class Engine:
         inputs, called = self._inputs(statement, before, results), () if names is None else (*names, WEIGHT)
         if (leaves := inputs.leaves) is None:
             self.pace.suit(None)
-            return self.saved(self._frame(statement, inputs, called))
+            frame = self._frame(statement, inputs, called)
+            in_order = self.pace.is_spread and needs_order(statement.query, self._types)
+            return self.saved(frame, in_order=in_order)
         made = self._kept(self._text(statement), leaves, called)
         if made is None:
             made = collected(self._frame(statement, inputs, called))
@@ -181,7 +185,8 @@ class Engine:
         self, statement: Statement, before: Before, results: Mapping[str, pa.Table | Files]
     ) -> Inputs:
         """Make what a statement reads."""
-        inputs = Inputs(self.spark, self.folder, self._numbers, before, results)
+        is_spread = self.pace.is_spread
+        inputs = Inputs(self.spark, self.folder, self._numbers, before, results, is_spread)
         for wanted in statement.inputs:
             self._empty.pop(wanted.view, None)
             inputs.make(wanted)
@@ -193,6 +198,10 @@ class Engine:
         inputs.name_all()
         frame = self.spark.sql(self._text(statement))
         return frame.toDF(*names) if names else frame
+
+    def _types(self, query: exp.Query) -> list[str]:
+        """The types of the columns of a query over views that are registered."""
+        return [kind for _, kind in self.spark.sql(to_text(query)).dtypes]
 
     def _text(self, statement: Statement) -> str:
         if id(statement) not in self._texts:
@@ -220,9 +229,9 @@ class Engine:
         """Rows of a relation that are in memory, as a frame."""
         return self.spark.createDataFrame(rows.combine_chunks(), struct_of(schema))
 
-    def saved(self, frame: DataFrame) -> pa.Table | Files:
+    def saved(self, frame: DataFrame, *, in_order: bool = False) -> pa.Table | Files:
         """The rows of a frame, written by Spark; read back if they are few."""
-        self.pace.suit(None)
+        self.pace.suit(None, in_order=in_order)
         folder = self.folder / f"result-{next(self._numbers)}"
         frame.write.parquet(str(folder))
         paths = tuple(sorted(folder.glob("*.parquet")))

@@ -37,6 +37,13 @@ MOST_CUT = 500_000
 """A slice of more rows than this is left to Spark."""
 
 
+SPREAD_BYTES = 32 << 20
+"""On a cluster the driver's heap is one of many: so much of it, and as many rows as travel with events (`SMALL_ROWS`)."""
+
+LEAST_SPREAD = 50_000_000
+"""On a cluster nothing is cut from a State of more rows: where its keys are would have to be read through the driver."""
+
+
 @dataclass(frozen=True)
 class Before:
     """What a step starts from: the States before and after it, and the changes between, by relation."""
@@ -53,9 +60,9 @@ class _InFiles:
     parts: tuple[Rows | Files, ...]
     names: Mapping[str, str]
 
-    def values(self, column: str) -> pa.ChunkedArray | None:
+    def values(self, column: str, limit: int) -> pa.ChunkedArray | None:
         """A column of it, None if that is too much."""
-        if sum(len(p.table) if isinstance(p, Rows) else p.count for p in self.parts) > slices.MOST_KEYS:
+        if sum(len(p.table) if isinstance(p, Rows) else p.count for p in self.parts) > limit:
             return None
         name = self.names.get(column, column)
         chunks: list[pa.Array] = []
@@ -79,6 +86,8 @@ class Inputs:
     numbers: itertools.count[int]
     before: Before
     results: Mapping[str, pa.Table | Files]
+    is_spread: bool = False
+    """True if executors may be on other machines: then less goes through the driver."""
     read: dict[str, int] = field(default_factory=dict)
     """How many rows of each relation were handed out."""
     _made: dict[str, Leaf | DataFrame] = field(default_factory=dict)
@@ -90,8 +99,22 @@ class Inputs:
     def leaves(self) -> list[Leaf] | None:
         """All of them, in the order they were made; None if some are not in memory, or many."""
         found = [made for made in self._made.values() if isinstance(made, Leaf)]
-        are_few = sum(size_in_java(leaf.rows) for leaf in found) <= MOST_BYTES
+        are_few = sum(size_in_java(leaf.rows) for leaf in found) <= self._most_bytes
+        if self.is_spread and sum(leaf.rows.num_rows for leaf in found) > SMALL_ROWS:
+            return None
         return found if are_few and len(found) == len(self._made) else None
+
+    @property
+    def _most_bytes(self) -> int:
+        return SPREAD_BYTES if self.is_spread else MOST_BYTES
+
+    @property
+    def _most_cut(self) -> int:
+        return SMALL_ROWS if self.is_spread else MOST_CUT
+
+    @property
+    def _most_keys(self) -> int:
+        return min(SMALL_ROWS, slices.MOST_KEYS) if self.is_spread else slices.MOST_KEYS
 
     def make(self, wanted: Input) -> None:
         """Make one more."""
@@ -169,7 +192,8 @@ class Inputs:
         changes = self.before.changes[wanted.relation]
         stored = stored_names(changes.schema, wanted.columns)
         names = [*wanted.columns, WEIGHT]
-        if (rows := _read(changes, stored)) is not None:
+        is_large = self.is_spread and changes.count > SMALL_ROWS
+        if not is_large and (rows := _read(changes, stored, self._most_bytes)) is not None:
             return Leaf(wanted.view, rows.rename_columns(names))
         self._files[wanted.view] = _InFiles(changes.parts, dict(zip(wanted.columns, stored, strict=True)))
         return frame_of(self.spark, changes).select(*stored, WEIGHT).toDF(*names)
@@ -184,8 +208,9 @@ class Inputs:
         keys = self._keys(restriction) if restriction is not None else None
         if keys is not None and restriction is not None and state.rows > 0:
             (column,) = stored_names(state.schema, (restriction.column,))
-            if slices.can_cut(state.schema, column, keys):
-                cut = slices.cut(state, column, keys, columns=tuple(stored), limit=MOST_CUT)
+            is_large = self.is_spread and state.rows > LEAST_SPREAD
+            if not is_large and slices.can_cut(state.schema, column, keys):
+                cut = slices.cut(state, column, keys, columns=tuple(stored), limit=self._most_cut)
                 if cut is not None:
                     return cut.select([*stored, WEIGHT]).rename_columns([*columns, WEIGHT])
         elif state.rows <= LOCAL_ROWS:
@@ -213,7 +238,7 @@ class Inputs:
         if isinstance(made, Leaf):
             return made.rows.column(restriction.by_column)
         files = self._files.get(restriction.by)
-        return None if files is None else files.values(restriction.by_column)
+        return None if files is None else files.values(restriction.by_column, self._most_keys)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -232,7 +257,7 @@ def size_in_java(rows: pa.Table) -> int:
     return int(rows.nbytes + rows.num_rows * 8 * (rows.num_columns + 2))
 
 
-def _read(changes: ChangeSet, names: Sequence[str]) -> pa.Table | None:
+def _read(changes: ChangeSet, names: Sequence[str], most_bytes: int) -> pa.Table | None:
     """Some columns of a change; None if that is too much for memory."""
     if changes.is_small:
         return changes.table(names)
@@ -241,7 +266,7 @@ def _read(changes: ChangeSet, names: Sequence[str]) -> pa.Table | None:
     for batch in changes.batches(names):
         taken.append(batch)
         size += size_in_java(pa.Table.from_batches([batch]))
-        if size > MOST_BYTES:
+        if size > most_bytes:
             return None
     return pa.Table.from_batches(taken) if taken else changes.table(names)
 

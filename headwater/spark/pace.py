@@ -37,6 +37,14 @@ _MOST_GROUPS = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
 in the middle, and puts what it has by then together with the rest: a floating sum beside a list then has other bits than
 the same group computed with fewer others. So few rows are never sorted, and many always: either way in their order."""
 
+_TASKS = "spark.sql.shuffle.partitions"
+_ADAPTIVE = "spark.sql.adaptive.enabled"
+SPREAD_TASKS = 64
+"""On a cluster the rows of a large statement are spread over so many tasks, or fewer where they are few."""
+
+ONE_TASK = {_TASKS: "1", _ADAPTIVE: "false"}
+SPREAD = {_TASKS: str(SPREAD_TASKS), _ADAPTIVE: "true"}
+
 IN_MEMORY = {_BROADCAST: "-1", _REUSE: "false"}
 IN_FILES = {_BROADCAST: "64m", _REUSE: "true"}
 FEW = {_CONSTRAINTS: "false", _IN_A_MAP: "true", _MOST_GROUPS: str(2**31 - 1)}
@@ -48,12 +56,19 @@ class Pace:
     """Tells a session how to run what comes, as far as it does not know."""
 
     spark: SparkSession
+    is_spread: bool = False
+    """True if executors may be on several machines."""
     generates_code: bool = True
     """False where code that Spark generates would be wrong, or is not worth its time."""
     _told: dict[str, str] = field(default_factory=dict)
 
-    def suit(self, rows: int | None) -> None:
-        """Let the statements that follow run as suits so many rows in memory, or, with None, any number in files."""
+    def suit(self, rows: int | None, *, in_order: bool = False) -> None:
+        """Let the statements that follow run as suits so many rows in memory, or, with None, any number in files.
+
+        `in_order`: what they find depends on the order of rows, which only one task keeps.
+        """
+        if self.is_spread:
+            self._tell(ONE_TASK if rows is not None or in_order else SPREAD)
         if rows is not None and rows <= FEW_ROWS:
             self._tell(AS_IT_STANDS | IN_MEMORY | FEW)
         elif rows is not None:

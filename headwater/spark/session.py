@@ -7,16 +7,18 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyspark
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError
+from headwater.spark.cluster import Cluster
 from headwater.spark.java_process import start_java
 from headwater.spark.lake import settings_at_start
 from headwater.spark.pace import GENERATED
@@ -38,8 +40,6 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     # Flink's TIMESTAMP has no zone; so has ours.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
@@ -95,6 +95,17 @@ SETTINGS = {
     ),
 }
 
+ON_THIS_MACHINE = {
+    "spark.master": "local[*]",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+ON_A_CLUSTER = {
+    # Files say how long they are on the disk. What they hold takes more in memory, and what is broadcast passes through
+    # the driver, whose heap stays small.
+    "spark.sql.sources.fileCompressionFactor": "4.0",
+}
+
 _TAKEN = threading.Lock()
 """Held by the pipeline that works in the first session of this process."""
 
@@ -105,29 +116,58 @@ def spark_classes() -> Path:
 
 
 def open_session(
-    java_home: Path, *, name: str, jars: Sequence[Path] = (), java_options: Sequence[str] = ()
+    java_home: Path,
+    *,
+    name: str,
+    jars: Sequence[Path] = (),
+    java_options: Sequence[str] = (),
+    cluster: Cluster | None = None,
 ) -> SparkSession:
-    """A local session on the given Java, with these jars; an existing session of this process is used as it is."""
+    """A session on the given Java, with these jars, local or with executors on a cluster.
+
+    An existing session of this process is used as it is.
+    """
     os.environ["JAVA_HOME"] = str(java_home)
     # Workers must be of our own Python, whatever else is called python3 on the machine.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # Its own pages, if somebody asks for them, are for this machine only.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = SETTINGS | settings_at_start(jars) | {"spark.master": "local[*]", "spark.app.name": name}
+    settings = SETTINGS | settings_at_start(jars) | {"spark.app.name": name}
     settings[JAVA_OPTIONS] = " ".join([SETTINGS[JAVA_OPTIONS], *map(shlex.quote, java_options)])
+    if cluster is None or cluster.is_local:
+        # Its own pages, if somebody asks for them, are for this machine only.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= ON_THIS_MACHINE
+    if cluster is not None:
+        settings |= {**ON_A_CLUSTER, **cluster.settings, "spark.master": cluster.master}
     if jars:
         settings["spark.jars"] = ",".join(map(str, jars))
     start_java(settings)
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    with _told(cluster):
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
     _write_no_checksums(session)
     # PySpark logs every refused query with its whole trace; users read our error instead.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return session
+
+
+@contextmanager
+def _told(cluster: Cluster | None) -> Iterator[None]:
+    """What becomes of a start on a cluster that does not take us is one of our errors."""
+    try:
+        yield
+    except Py4JJavaError as problem:
+        if cluster is None:
+            raise
+        said = next((line for line in str(problem).splitlines()[1:] if line.strip()), "It said nothing.")
+        raise ServiceError(
+            f"the cluster at {cluster.master} does not run this",
+            detail=said.lstrip(": "),
+            hint="Is its master there, has it workers, and have they the same Spark? See spark.log in the state folder.",
+        ) from problem
 
 
 def _write_no_checksums(session: SparkSession) -> None:

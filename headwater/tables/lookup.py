@@ -8,18 +8,18 @@ so they are not synced, and a pipeline that is opened begins without them.
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
+from secrets import token_hex
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from headwater.tables.state import Run, State
+from headwater.tables.state import Run
 
 LEAST_ROWS = 200_000
 """A smaller run is read. The limit is not measured."""
@@ -35,8 +35,6 @@ PART_BYTES = 512 << 20
 FOLDER = "lookups"
 
 _VALUE, _ROW = "value", "row"
-
-_NUMBERS = itertools.count()
 
 
 class Missed(Enum):
@@ -91,10 +89,10 @@ def forget(run: Run) -> None:
         shutil.rmtree(folder)
 
 
-def forget_all(state: State) -> None:
-    """Remove what was kept beside all runs of a State, former ones too."""
-    if (state.folder / FOLDER).exists():
-        shutil.rmtree(state.folder / FOLDER)
+def forget_all(folder: Path) -> None:
+    """Remove what was kept beside all runs below a folder, former ones too."""
+    for kept in list(folder.rglob(FOLDER)):
+        shutil.rmtree(kept)
 
 
 def _home(run: Run) -> Path:
@@ -155,8 +153,8 @@ def _made(run: Run, place: int, kind: str, turned: Callable[[pa.Array], pa.Recor
     if refused.exists():
         return None
     home.mkdir(parents=True, exist_ok=True)
-    # Compaction works beside the steps: whoever is second finds the same.
-    unfinished = home / f"{place}.{kind}.{next(_NUMBERS)}"
+    # Compaction works beside the steps, and a driver that was thought dead beside another: all find the same.
+    unfinished = home / f"{place}.{kind}.{token_hex(8)}"
     try:
         if _written(run, place, turned, unfinished):
             unfinished.rename(path)

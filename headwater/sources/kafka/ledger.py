@@ -15,6 +15,7 @@ from headwater.errors import StateError
 from headwater.log.events import Span
 from headwater.log.private_file import private_file
 from headwater.log.state_format import FORMAT, check_format
+from headwater.storage.book import connect, settle
 
 Vector = dict[str, dict[tuple[str, int], int]]
 """For each table the next message of each partition (topic and number)."""
@@ -47,12 +48,11 @@ class Ledger:
         self._path = folder / "places.db"
         try:
             check_format(self._path, table="about", what="what was read of a topic")
-            self._connection = sqlite3.connect(
-                private_file(self._path), isolation_level="IMMEDIATE", check_same_thread=False
-            )
+            self._connection = connect(private_file(self._path))
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_TABLES)
+            settle(self._connection)
             with self._connection:
                 self._connection.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
         except sqlite3.DatabaseError as problem:

@@ -24,6 +24,7 @@ from headwater.sources.postgres.connect import session
 from headwater.sources.postgres.messages import check_messages
 from headwater.sources.postgres.metadata import METADATA
 from headwater.sources.postgres.options import SNAPSHOT, PostgresOptions, group, origin
+from headwater.storage.book import has_book
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,9 @@ def _revealed(tables: Sequence[SourceTable]) -> list[SourceTable]:
 
 def _made_publication(context: SourceContext) -> str | None:
     folder = log_folder(context)
-    if not (folder / FILE).exists():
+    if not has_book(folder / FILE):
         return None
+    folder.mkdir(parents=True, exist_ok=True)
     manifest = Manifest(folder)
     try:
         return manifest.recall(MADE_PUBLICATION)

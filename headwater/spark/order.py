@@ -1,0 +1,57 @@
+"""Whether what a statement finds depends on the order of its rows, which only one task of a cluster keeps.
+
+Statements bring rows in an order below aggregates, so that the same rows always give the same floating sums and lists. To
+a count, a greatest value or the sum of exact numbers it is all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sqlglot import exp
+
+_ONE_WAY = (exp.Count, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr)
+"""Aggregates that give the same whatever the order of the rows."""
+
+_ADDING = (exp.Sum, exp.Avg)
+"""Aggregates that do so for exact numbers."""
+
+_INEXACT = ("float", "double")
+
+Types = Callable[[exp.Query], Iterable[str]]
+
+
+def needs_order(query: exp.Query, types: Types) -> bool:
+    """True if some rows are brought in an order on which the answer depends; `types` tells the columns of a query.
+
+    >>> needs_order(parse_one("SELECT k, MAX(v) FROM (SELECT * FROM t ORDER BY k) p GROUP BY k"), types)
+    False
+    """
+    ordered = [node for node in query.find_all(exp.Query) if node.args.get("order")]
+    return any(not _is_idle(node, types) for node in ordered)
+
+
+def _is_idle(ordered: exp.Query, types: Types) -> bool:
+    """True if rows are only brought in order for aggregates to which it is all the same."""
+    outer = ordered.parent_select
+    if outer is None or not isinstance(ordered.parent, exp.Subquery):
+        return False
+    if any(ordered.args.get(word) for word in ("limit", "offset")) or _has_names_of_its_own(ordered):
+        return False
+    calls = [call for item in outer.expressions for call in item.find_all(exp.AggFunc)]
+    adding = [call for call in calls if isinstance(call, _ADDING)]
+    if not calls or not all(isinstance(call, (*_ONE_WAY, *_ADDING)) for call in calls):
+        return False
+    if not all(isinstance(call.this, exp.Column) for call in adding):
+        return False
+    return not adding or not any(word in kind for kind in types(ordered) for word in _INEXACT)
+
+
+def _has_names_of_its_own(ordered: exp.Query) -> bool:
+    """True if it may read what is only named where it stands."""
+    above: exp.Expr | None = ordered.parent
+    while above is not None:
+        if above.args.get("with_") or above.args.get("with"):
+            return True
+        above = above.parent
+    return False
