@@ -5,6 +5,7 @@ State: (1, ann)    events: upsert (1, bob), delete_key (2)    changes: -(1, ann)
 
 from __future__ import annotations
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructType
 
@@ -12,7 +13,7 @@ from headwater.changes.change_set import ChangeSet, Files, Rows
 from headwater.log.events import DELETE, DELETE_KEY, KIND, SEQ, TRUNCATE, UNCHANGED, Events
 from headwater.schema import WEIGHT
 from headwater.spark.engine import Engine
-from headwater.spark.frames import plain, quoted, weighted
+from headwater.spark.frames import quoted, weighted
 from headwater.spark.types import struct_of
 from headwater.tables.state import State
 
@@ -20,10 +21,11 @@ from headwater.tables.state import State
 def changes_by_key(engine: Engine, events: Events, state: State) -> ChangeSet | None:
     """The change that events in files make, of a table with a key; None if they have to be told in their order.
 
-    So it is where all rows go, and where an update left out values that did not change.
+    So it is where all rows go, and where an update left out values that did not change. Values that hold others are left
+    to the driver too.
     """
     key = list(state.schema.key)
-    if not key or events.rows is not None:
+    if not key or events.rows is not None or any("<" in column.type for column in state.schema):
         return None
     engine.pace.suit(None)
     columns = [quoted(name) for name in state.schema.names]
@@ -37,12 +39,23 @@ def changes_by_key(engine: Engine, events: Events, state: State) -> ChangeSet | 
     ).distinct()
     stored = weighted(engine.spark, state)
     is_same = [stored[quoted(name)].eqNullSafe(keys[f"__hw_key_{at}"]) for at, name in enumerate(key)]
-    before = plain("upserted", stored.join(keys, is_same, "left_semi"))
+    before = _there(stored.join(keys, is_same, "left_semi"), state)
     rows = before.withColumn(WEIGHT, F.lit(-1).cast("tinyint")).unionAll(
         after.withColumn(WEIGHT, F.lit(1).cast("tinyint"))
     )
     made = engine.saved(rows)
     return ChangeSet(state.relation, state.schema, (made if isinstance(made, Files) else Rows(made),))
+
+
+def _there(stored: DataFrame, state: State) -> DataFrame:
+    """The rows that are true, bit by bit as they are stored: to Spark -0.0 and 0.0 would be one."""
+    floating = [column.name for column in state.schema if column.type in ("float", "double")]
+    others = [quoted(name) for name in state.schema.names if name not in floating]
+    as_written = [F.col(quoted(name)).cast("string").alias(f"__hw_as_{name}") for name in floating]
+    net = stored.groupBy(*others, *as_written).agg(
+        F.sum(WEIGHT).alias(WEIGHT), *[F.first(quoted(name)).alias(name) for name in floating]
+    )
+    return net.where(F.col(WEIGHT) > 0).select(*map(quoted, state.schema.names))
 
 
 def _event_struct(state: State) -> StructType:

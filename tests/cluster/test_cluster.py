@@ -1,11 +1,13 @@
-"""A pipeline on a real cluster: a worker dies, then the driver, and the answer is that of the query.
+"""A pipeline on a real cluster: workers and drivers die, batches are large, and the answer is that of the query.
 
-Oracle: the same query in Postgres, of which one table's rows are in a topic too; and who is told what.
+Oracle: the same query in Postgres, of which one table's rows are in a topic too; who is told what; and how much memory
+the driver had at most.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.standalone import Standalone, Worker
-from tests.pipeline.world import become_equal, both, process, said, sink, source
+from tests.pipeline.world import Bag, bag, become_equal, both, process, said, sink, source
 from tests.postgres.world import Database, wait_for
 from tests.stage.shared import Settings, SharedKafka
 
@@ -27,6 +29,15 @@ QUERY = """SELECT region, COUNT(*), SUM(amount) FROM orders o JOIN customers c O
 PATIENCE = 240.0
 
 SMALL = ["--conf", "spark.driver.memory=512m", "--conf", "spark.executor.memory=900m"]
+
+ROWS, GROUPS = 5_000_000, 200_000
+PER_CUSTOMER = (
+    "SELECT customer, COUNT(*) AS n, SUM(amount) AS total, MAX(note) AS note FROM orders GROUP BY customer"
+)
+WHOLE = "SELECT COUNT(*) AS groups, SUM(n) AS n, SUM(total) AS total, MAX(note) AS note FROM"
+
+MOST_MEMORY = 350 << 20
+"""Of the driver's Python, which has 140 MB without any rows; those of the batch would take more than 300 MB."""
 
 
 class Shop:
@@ -123,3 +134,34 @@ def _replaced(cluster: Standalone, victim: Worker) -> None:
     """The machine is back."""
     victim.start()
     wait_for(lambda: bool(victim.executors), seconds=PATIENCE)
+
+
+def test_no_table_and_no_large_batch_goes_through_the_driver(
+    database: Database, cluster: Standalone, folder: Path
+) -> None:
+    database.run("CREATE TABLE orders (id int PRIMARY KEY, customer int, amount numeric(10, 2), note text)")
+    rows = f"SELECT n, n % {GROUPS}, n % 97, md5(n::text) FROM generate_series(1, {ROWS}) n"
+    database.run(f"INSERT INTO orders {rows}")
+    database.run("ALTER TABLE orders REPLICA IDENTITY FULL")
+    database.run("CREATE TABLE target (groups bigint PRIMARY KEY, n bigint, total numeric(20, 2), note text)")
+    columns = "(id INT, customer INT, amount DECIMAL(10, 2), note STRING, PRIMARY KEY (id) NOT ENFORCED)"
+    target = "(groups BIGINT, n BIGINT, total DECIMAL(20, 2), note STRING, PRIMARY KEY (groups) NOT ENFORCED)"
+    text = source(database, "orders", columns) + sink(database, "target", target)
+    text += f"CREATE VIEW per_customer AS {PER_CUSTOMER};\n"
+    (folder / "large.sql").write_text(f"{text}INSERT INTO target {WHOLE} per_customer;")
+    words: list[str | Path] = ["run", folder / "large.sql", "--master", cluster.master.url]
+    words += ["--state", folder / "shared", *SMALL]
+    query = f"{WHOLE} ({PER_CUSTOMER}) p"
+    with process(folder, *words) as driver:
+        _becomes(database, bag(database, query))
+        database.run(f"UPDATE orders SET amount = amount + 1, note = note || 'z' WHERE id <= {ROWS // 20}")
+        _becomes(database, bag(database, query))
+        assert driver.poll() is None, said(folder)
+        told = Path(f"/proc/{driver.pid}/status").read_text()
+    (most,) = re.findall(r"VmHWM:\s+(\d+) kB", told)
+    assert int(most) << 10 < MOST_MEMORY, f"the driver had {int(most) >> 10} MB"
+
+
+def _becomes(database: Database, expected: Bag) -> None:
+    """Wait for the sink alone: to ask the query again and again would take all the time there is."""
+    wait_for(lambda: bag(database, "SELECT * FROM target") == expected, seconds=PATIENCE)
