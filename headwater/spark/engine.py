@@ -10,6 +10,7 @@ import itertools
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,6 @@ class Engine:
 
     spark: SparkSession
     folder: Path
-    pace: Pace = field(init=False)
     known: Known = field(init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _read: dict[str, int] = field(default_factory=dict)
@@ -66,8 +66,12 @@ class Engine:
     """The relations that stand without rows, for queries to be analysed over."""
 
     def __post_init__(self) -> None:
-        self.pace = Pace(self.spark, is_spread=is_spread(self.spark))
         self.known = known_to(self.spark)
+
+    @cached_property
+    def pace(self) -> Pace:
+        """How statements run here; a session that starts late is not asked before one does."""
+        return Pace(self.spark, is_spread=is_spread(self.spark))
 
     @property
     def is_at_work(self) -> bool:
