@@ -19,7 +19,7 @@ from headwater.log.store import LogWriter
 from headwater.sources.base import Lost, Report, Unreachable
 from headwater.sources.postgres.snapshot import Snapshot
 from tests.postgres.copying import T, copying, fill
-from tests.postgres.world import Database, World
+from tests.postgres.world import Database, World, wait_for
 
 pytestmark = pytest.mark.services
 
@@ -184,7 +184,10 @@ def test_a_moment_whose_holder_was_cut_is_a_lost_connection(database: Database) 
         cursor = holder.cursor()
         cursor.execute("SELECT pg_export_snapshot()")
         (name,) = cursor.fetchone()
+        held_by = holder.info.backend_pid
         holder.close()
+        # The server lets go of it a moment after it was left.
+        wait_for(lambda: not database.run("SELECT 1 FROM pg_stat_activity WHERE pid = %s", held_by))
         with pytest.raises(Lost, match="is gone"):
             Snapshot(late, name)
 
