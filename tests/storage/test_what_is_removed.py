@@ -1,4 +1,4 @@
-"""What is removed of a folder: what a pipeline made there, and nothing else. Oracle: the files as the test laid them out."""
+"""What is removed of a folder: what a pipeline made there, and nothing else. Oracle: the files as a test laid them."""
 
 from __future__ import annotations
 
