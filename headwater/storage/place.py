@@ -9,11 +9,15 @@ again wherever the driver starts; whatever executors read or write lies at the s
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 _NOTE = "headwater-desk.json"
+
+_MARKED = re.compile(r"(?:^|-)t(\d+)(?=[-.]|$)")
+"""A mark (`own_mark`) in the name of a file, or as the name of a folder."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,15 @@ def own_mark(folder: Path) -> str:
     """What the names of our files have in them, so that nobody with another turn gives them; none on one machine."""
     desk = desk_of(folder)
     return "" if desk is None else f"-t{desk.turn}"
+
+
+def is_of_later_turn(folder: Path, name: str) -> bool:
+    """True if a name was given by somebody whose turn came after that of the desk at which a folder stands.
+
+    Whoever stood still may remove what is his own, or older, and was never named; of what came after he knows nothing.
+    """
+    desk, found = desk_of(folder), _MARKED.search(name)
+    return desk is not None and found is not None and int(found[1]) > desk.turn
 
 
 def remove(folder: Path) -> None:
