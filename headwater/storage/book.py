@@ -132,8 +132,10 @@ class Book(sqlite3.Connection):
         if not self.in_transaction:
             with self:
                 return self.execute(sql, parameters)
+        # One that fails is not said, whatever the caller makes of it: nobody could say it again.
+        made = super().execute(sql, parameters)
         self._said.append([sql, list(parameters)])
-        return super().execute(sql, parameters)
+        return made
 
     def executemany(self, sql: str, parameters: Iterable[Any]) -> sqlite3.Cursor:
         """As of SQLite, and recorded."""

@@ -9,8 +9,10 @@ again wherever the driver starts; whatever executors read or write lies at the s
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,10 +46,19 @@ def desk_of(folder: Path) -> Desk | None:
     """The desk that a folder stands at; None if it is an ordinary one."""
     for above in (folder, *folder.parents):
         note = above / _NOTE
-        if note.exists():
+        if _is_ours(note):
             said = json.loads(note.read_text())
             return Desk(above, Path(said["shared"]), int(said["turn"]))
     return None
+
+
+def _is_ours(note: Path) -> bool:
+    """True if a note is there; what somebody else has laid above a folder of ours, as anybody may in /tmp, is none."""
+    try:
+        found = note.lstat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def files_of(folder: Path) -> Path:
