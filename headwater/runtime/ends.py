@@ -88,7 +88,7 @@ def open_ends(
 
     Sinks first: a sink that is not there must not leave a slot at the source. `kept` are the relations that go on.
     """
-    told = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake)
+    told = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake, folder=progress.for_executors)
     ends = Ends(sinks=_open_sinks(program, progress, told, kept=kept, closing=closing))
     started: list[tuple[str, list[TableNode], SourceContext]] = []
     opened = closing.enter_context(ExitStack())

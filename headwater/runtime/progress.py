@@ -133,6 +133,11 @@ class Progress:
         """Where things go that need not stay."""
         return self.folder / f"{name}{self._mark}"
 
+    @property
+    def for_executors(self) -> Path | None:
+        """Where those on other machines find what the driver puts down for a step; None if there are none."""
+        return self.working_folder("work") if self._mark else None
+
     def close(self) -> None:
         """Let the file go."""
         self._connection.close()
