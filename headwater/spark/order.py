@@ -15,13 +15,15 @@ _ONE_WAY = (exp.Count, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr)
 
 _ADDING: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Sum: ("tinyint", "smallint", "int", "bigint", "decimal"),
-    # Spark adds up whole numbers for an average as floating ones, which are exact below 2**53.
-    exp.Avg: ("tinyint", "smallint", "decimal"),
+    # Spark adds up whole numbers for an average as floating ones, which are exact below 2**53: two of BIGINT may pass it.
+    exp.Avg: ("tinyint", "smallint", "int", "decimal"),
 }
 """Aggregates that do so for exact numbers, and the types of these."""
 
 _FURTHER = ("joins", "laterals", "having", "qualify", "order")
 """What reads rows too, or what other aggregates may stand in."""
+
+_READ = (exp.From, exp.Join)
 
 Types = Callable[[exp.Query], Sequence[str]]
 
@@ -41,12 +43,12 @@ def _is_idle(ordered: exp.Query, types: Types) -> bool:
     outer = ordered.parent_select
     if outer is None or not isinstance(ordered.parent, exp.Subquery):
         return False
-    if any(ordered.args.get(word) for word in ("limit", "offset")) or _has_names_of_its_own(ordered):
+    if any(ordered.args.get(word) for word in ("limit", "offset")) or not _stands_alone(ordered):
         return False
     if any(outer.args.get(word) for word in _FURTHER):
         return False
-    # Of rows that are alike to a window it takes the first one first; and what has no name here may be any aggregate.
-    if any(item.find(exp.Window, exp.Anonymous) for item in outer.expressions):
+    # What has no name here may be any aggregate. (The order of a window is complete by itself.)
+    if any(item.find(exp.Anonymous) for item in outer.expressions):
         return False
     calls = [call for item in outer.expressions for call in item.find_all(exp.AggFunc)]
     adding = [call for call in calls if not isinstance(call, _ONE_WAY)]
@@ -65,11 +67,13 @@ def _is_exact(call: exp.AggFunc, known: Mapping[str, str]) -> bool:
     return known.get(call.this.name, "").partition("(")[0] in _ADDING[type(call)]
 
 
-def _has_names_of_its_own(ordered: exp.Query) -> bool:
-    """True if it may read what is only named where it stands."""
-    above: exp.Expr | None = ordered.parent
-    while above is not None:
+def _stands_alone(ordered: exp.Query) -> bool:
+    """True if it would mean the same by itself: it reads no names that are only given where it stands."""
+    node: exp.Expr = ordered
+    while (above := node.parent) is not None:
         if above.args.get("with_") or above.args.get("with"):
-            return True
-        above = above.parent
-    return False
+            return False
+        if not isinstance(node, _READ) and not isinstance(above, (*_READ, exp.Subquery, exp.SetOperation)):
+            return False
+        node = above
+    return True
