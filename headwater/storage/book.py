@@ -39,6 +39,7 @@ INSERT OR IGNORE INTO chain VALUES (1, 0);
 """
 
 _WRITES = ("INSERT", "UPDATE", "DELETE")
+_READS = ("SELECT", "PRAGMA", "ROLLBACK")
 
 
 class Overtaken(StateError):
@@ -128,6 +129,8 @@ class Book(sqlite3.Connection):
         if word == "ROLLBACK":
             self._said = []
         if word not in _WRITES:
+            # Whatever else changes rows, or tables, would be done here and nowhere else.
+            assert word in _READS, sql
             return super().execute(sql, parameters)
         if not self.in_transaction:
             with self:

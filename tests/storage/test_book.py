@@ -199,3 +199,14 @@ def test_a_copy_of_a_book_that_is_written_ahead_is_taken_up(
         for _ in range(12):
             connection.execute("INSERT INTO t (name) VALUES ('a')")
     assert [number for number, _, _ in rows(opened(desk(tmp_path, 4)))] == list(range(1, 37))
+
+
+def test_what_no_record_would_tell_is_not_done(tmp_path: Path) -> None:
+    first = opened(desk(tmp_path, 1))
+    for statement in (
+        "REPLACE INTO t VALUES (1, 'a', 1)",
+        "CREATE TABLE u (id)",
+        "WITH a AS (SELECT 1) DELETE FROM t",
+    ):
+        with pytest.raises(AssertionError):
+            first.execute(statement)
