@@ -112,10 +112,12 @@ def test_values_that_are_too_long_are_read_from_the_run(
 
 
 def test_what_is_kept_beside_a_run_goes_with_it(tmp_path: Path) -> None:
-    runs = [run_of(tmp_path / f"{name}.parquet", pa.table({"v": [5]})) for name in ("7-c", "7-c1")]
+    home = tmp_path / "orders"
+    home.mkdir()
+    runs = [run_of(home / f"{name}.parquet", pa.table({"v": [5]})) for name in ("7-c", "7-c1")]
     for run in runs:
         assert isinstance(looked_up(run, "v", pa.array([5]), ["v"], limit=9), pa.Table)
-    folder = tmp_path / lookup.FOLDER
+    folder = home / lookup.FOLDER
     assert len(list(folder.iterdir())) == 2
     lookup.forget(runs[0])
     assert [path.name.rpartition("-")[0] for path in folder.iterdir()] == ["7-c1"]

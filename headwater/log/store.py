@@ -33,7 +33,7 @@ from headwater.log.manifest import Append, LoggedTable, Manifest, Part
 from headwater.log.positions import Position
 from headwater.log.segments import Segment, SegmentStream, sync, write_segment
 from headwater.log.shards import declared_name
-from headwater.storage.place import files_of, own_mark
+from headwater.storage.place import files_of, is_of_later_turn, own_mark
 
 SNAPSHOT_ROWS = 500_000
 LOCK_SECONDS = 2.0
@@ -59,7 +59,7 @@ class LogWriter:
         self._mark = own_mark(folder)
         self.seq = self.manifest.number("seq") or 0
         """The last sequence number given to an event; whoever gives one out raises it."""
-        self._remove_leftovers()
+        self._remove_leftovers(folder)
 
     @property
     def last(self) -> int | None:
@@ -172,10 +172,11 @@ class LogWriter:
         self.manifest.remember("files", str(self._files))
         self.manifest.remember("seq", str(self.seq))
 
-    def _remove_leftovers(self) -> None:
+    def _remove_leftovers(self, desk: Path) -> None:
         """Remove files of appends and snapshots that never were completed."""
         named = self.manifest.files()
-        _unlink(self._folder, [p.name for p in self._folder.glob("*.parquet") if p.name not in named])
+        found = [path.name for path in self._folder.glob("*.parquet") if path.name not in named]
+        _unlink(self._folder, [name for name in found if not is_of_later_turn(desk, name)])
 
 
 class LogReader:

@@ -114,13 +114,18 @@ def _merged_rows(engine: Engine, program: Program, state: State, *, are_all: boo
         engine.register(view, engine.weighted(state))
         if sums is None and has_only_come(state):
             # Nothing cancels, so nothing has to be grouped; without that Spark would write a file for each part it reads.
-            files = max(1, state.rows // SPREAD_ROWS) if engine.pace.is_spread else 1
-            return engine.saved(engine.sql(everything).coalesce(files))
-        return engine.saved(engine.sql(query))
+            return engine.saved(engine.sql(everything).coalesce(_files(engine, state)))
+        made = engine.sql(query)
+        # Files that count as small would be merged again after the next step, and for ever.
+        return engine.saved(made.coalesce(_files(engine, state)) if engine.pace.is_spread else made)
     rows = slices.whole(state, state.schema.names)
     if sums is None and state.schema.names and can_count(rows):
         return netted(rows)
     return engine.few_rows(to_text(query), Leaf(view, rows))
+
+
+def _files(engine: Engine, state: State) -> int:
+    return max(1, state.rows // SPREAD_ROWS) if engine.pace.is_spread else 1
 
 
 def _adopted(state: State, path: Path, name: str) -> Run:

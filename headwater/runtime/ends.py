@@ -88,23 +88,26 @@ def open_ends(
 
     Sinks first: a sink that is not there must not leave a slot at the source. `kept` are the relations that go on.
     """
-    told = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake)
+    told = SinkContext(_pipeline_name(program), waits=_told(report), lake=lake, folder=progress.for_executors)
     ends = Ends(sinks=_open_sinks(program, progress, told, kept=kept, closing=closing))
     started: list[tuple[str, list[TableNode], SourceContext]] = []
+    opened = closing.enter_context(ExitStack())
     try:
         for name, tables in by_source(program).items():
             context_in = source_context(program, progress.books, name, report)
             with placed(tables[0].table.place):
                 wanted = [replace(t.table, anew=t.name not in progress.relations) for t in tables]
                 source = tables[0].type.open(wanted, context_in)
-                closing.callback(source.close)
+                opened.callback(source.close)
                 whole = source.start(progress.cut.of(name))
             started.append((name, tables, context_in))
             if whole is not None:
                 ends.whole[name] = whole
             ends.sources[name] = source
     except HeadwaterError:
-        closing.close()
+        # Nobody removes what a driver reads that has taken over; and to know of it the folder has to be held.
+        opened.close()
+        progress.confirm()
         for name, tables, context_in in started:
             if progress.cut.of(name) is None:
                 tables[0].type.forget([t.table for t in tables], context_in)

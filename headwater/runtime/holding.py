@@ -6,6 +6,7 @@ desk on this machine; what they say stands in the folder too, record by record (
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,11 +20,13 @@ from headwater.runtime.keeping import is_saved
 from headwater.runtime.program import Program
 from headwater.runtime.progress import lock
 from headwater.sources.base import waits
-from headwater.storage.place import Desk, furnish
+from headwater.storage.place import Desk, furnish, is_of_later_turn
 from headwater.storage.turns import is_shared as is_shared_folder
 from headwater.storage.turns import take_turn
 
 WORK = "work"
+
+_MARKED = re.compile(rf"(?:{WORK}|compaction)-t\d+")
 
 SHARED_SOURCES = ("postgres-cdc", "mysql-cdc", "kafka", "upsert-kafka", "datagen")
 """The connectors whose sources keep all they note on shared storage."""
@@ -58,9 +61,14 @@ def held_folder(folder: Path, closing: ExitStack, listener: Listener, *, is_shar
     desk = Path(tempfile.mkdtemp(prefix="headwater-desk-"))
     closing.callback(shutil.rmtree, desk, ignore_errors=True)
     furnish(Desk(desk, folder, turn.number))
-    for former in (path for name in (WORK, "compaction") for path in folder.glob(f"{name}-t*")):
+    for former in (path for path in marked(folder) if not is_of_later_turn(desk, path.name)):
         shutil.rmtree(former, ignore_errors=True)
     return Hold(desk, folder / f"{WORK}-t{turn.number}", is_shared=True, check=turn.check)
+
+
+def marked(folder: Path) -> list[Path]:
+    """What drivers have put into a shared folder that need not stay."""
+    return [path for path in folder.iterdir() if _MARKED.fullmatch(path.name)]
 
 
 @contextmanager
@@ -82,6 +90,6 @@ def check_sources(program: Program, hold: Hold) -> None:
                 f"table '{table.name}' cannot be read where state is on shared storage",
                 detail=f"The connector '{table.connector}' keeps what it has read on one machine."
                 f" Those that share it are {', '.join(SHARED_SOURCES)}.",
-                hint="Run the pipeline on one machine, without --master.",
+                hint="Run the pipeline on one machine, without --master, and in a folder that was never shared.",
                 place=table.table.place,
             )

@@ -18,7 +18,7 @@ from headwater.runtime.declared import check_declared
 from headwater.runtime.ends import by_source, source_context
 from headwater.runtime.facts import Listener, Silent
 from headwater.runtime.hidden import Hidden
-from headwater.runtime.holding import held_folder
+from headwater.runtime.holding import held_folder, marked
 from headwater.runtime.keeping import is_saved
 from headwater.runtime.open import open_engine, with_name
 from headwater.runtime.pipeline import COSTS, Pipeline
@@ -152,9 +152,7 @@ def _forget(program: Program, state: Path, listener: Listener) -> None:
 
 
 def _remove(state: Path) -> None:
-    marked = [path.name for name in ("work", "compaction") for path in state.glob(f"{name}-t*")]
-    for name in (*OURS, *marked):
-        path = state / name
+    for path in (*(state / name for name in OURS), *marked(state)):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if not any(state.iterdir()):
         state.rmdir()

@@ -190,7 +190,8 @@ def _resumed(
     engine.tidy()
     program = with_keys(program, progress)
     lookup.forget_all(progress.folder / "state")
-    held.remove_unnamed(progress.folder / "state", progress.paths)
+    for path in progress.leftovers():
+        held.remove(path)
     kept, moved = kept_of(program, progress), moved_of(program, progress)
     _refuse_edit_in_between(program, progress, kept)
     states = {

@@ -22,7 +22,7 @@ from headwater.log.private_file import private_file
 from headwater.log.state_format import FORMAT, check_format
 from headwater.schema import schema_from_json
 from headwater.storage.book import connect, settle
-from headwater.storage.place import files_of, own_mark
+from headwater.storage.place import files_of, is_of_later_turn, own_mark
 from headwater.tables.state import Run, State
 
 FILE = "progress.db"
@@ -114,6 +114,17 @@ class Progress:
         """The files of all relations as they are saved."""
         return [path for saved in self.relations.values() for path in saved.state.paths]
 
+    def leftovers(self) -> list[Path]:
+        """Files that a step wrote and that are not saved: it never became true. Those of later turns are not ours."""
+        named = set(self.paths)
+        found = [path for path in (self.folder / "state").rglob("*.parquet") if path not in named]
+        return [path for path in found if not is_of_later_turn(self.books, path.parent.name)]
+
+    def confirm(self) -> None:
+        """Raise if another driver has taken over, also if it was a moment ago."""
+        # A transaction begins with what others have recorded, so that nothing has to be written to learn of them.
+        self.keep_texts({})
+
     def state_folder(self, relation: str) -> Path:
         """Where new runs of a relation go: nobody who had an earlier turn gives a file there a name."""
         return state_folder(self.folder, relation) / self._mark.removeprefix("-")
@@ -121,6 +132,11 @@ class Progress:
     def working_folder(self, name: str) -> Path:
         """Where things go that need not stay."""
         return self.folder / f"{name}{self._mark}"
+
+    @property
+    def for_executors(self) -> Path | None:
+        """Where those on other machines find what the driver puts down for a step; None if there are none."""
+        return self.working_folder("work") if self._mark else None
 
     def close(self) -> None:
         """Let the file go."""

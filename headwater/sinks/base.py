@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from headwater.changes.change_set import ChangeSet
@@ -89,6 +90,8 @@ class SinkContext:
     """Told why a write does not go on (`"opensearch at ... answers 503"`), and None when it does again."""
     lake: Lake | None = None
     """Opens tables that Spark writes; a pipeline has one."""
+    folder: Path | None = None
+    """Where executors on other machines find what need not stay; None if there are none."""
 
 
 @dataclass(frozen=True)

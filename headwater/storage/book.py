@@ -39,6 +39,7 @@ INSERT OR IGNORE INTO chain VALUES (1, 0);
 """
 
 _WRITES = ("INSERT", "UPDATE", "DELETE")
+_READS = ("SELECT", "PRAGMA", "ROLLBACK")
 
 
 class Overtaken(StateError):
@@ -128,12 +129,16 @@ class Book(sqlite3.Connection):
         if word == "ROLLBACK":
             self._said = []
         if word not in _WRITES:
+            # Whatever else changes rows, or tables, would be done here and nowhere else.
+            assert word in _READS, sql
             return super().execute(sql, parameters)
         if not self.in_transaction:
             with self:
                 return self.execute(sql, parameters)
+        # One that fails is not said, whatever the caller makes of it: nobody could say it again.
+        made = super().execute(sql, parameters)
         self._said.append([sql, list(parameters)])
-        return super().execute(sql, parameters)
+        return made
 
     def executemany(self, sql: str, parameters: Iterable[Any]) -> sqlite3.Cursor:
         """As of SQLite, and recorded."""

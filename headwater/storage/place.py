@@ -9,11 +9,17 @@ again wherever the driver starts; whatever executors read or write lies at the s
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 _NOTE = "headwater-desk.json"
+
+_MARKED = re.compile(r"(?:^|-)t(\d+)(?=[-.]|$)")
+"""A mark (`own_mark`) in the name of a file, or as the name of a folder."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,19 @@ def desk_of(folder: Path) -> Desk | None:
     """The desk that a folder stands at; None if it is an ordinary one."""
     for above in (folder, *folder.parents):
         note = above / _NOTE
-        if note.exists():
+        if _is_ours(note):
             said = json.loads(note.read_text())
             return Desk(above, Path(said["shared"]), int(said["turn"]))
     return None
+
+
+def _is_ours(note: Path) -> bool:
+    """True if a note is there; what somebody else has laid above a folder of ours, as anybody may in /tmp, is none."""
+    try:
+        found = note.lstat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def files_of(folder: Path) -> Path:
@@ -58,6 +73,15 @@ def own_mark(folder: Path) -> str:
     """What the names of our files have in them, so that nobody with another turn gives them; none on one machine."""
     desk = desk_of(folder)
     return "" if desk is None else f"-t{desk.turn}"
+
+
+def is_of_later_turn(folder: Path, name: str) -> bool:
+    """True if a name was given by somebody whose turn came after that of the desk at which a folder stands.
+
+    Whoever stood still may remove what is his own, or older, and was never named; of what came after he knows nothing.
+    """
+    desk, found = desk_of(folder), _MARKED.search(name)
+    return desk is not None and found is not None and int(found[1]) > desk.turn
 
 
 def remove(folder: Path) -> None:

@@ -46,14 +46,6 @@ def remove(path: Path) -> None:
             _TO_GO[path] = known
 
 
-def remove_unnamed(folder: Path, named: Iterable[Path]) -> None:
-    """Remove files that a step wrote and that no progress names: it never became true."""
-    kept = set(named)
-    for path in folder.rglob("*.parquet"):
-        if path not in kept:
-            remove(path)
-
-
 def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
     lookup.forget(Run(path, 0))

@@ -90,8 +90,9 @@ def forget(run: Run) -> None:
 
 
 def forget_all(folder: Path) -> None:
-    """Remove what was kept beside all runs below a folder, former ones too."""
-    for kept in list(folder.rglob(FOLDER)):
+    """Remove what was kept beside the runs of all relations in a folder, former ones too."""
+    # A relation may have this name itself, so it is looked for only where runs lie: of a relation, or of a turn of one.
+    for kept in [*folder.glob(f"*/{FOLDER}"), *folder.glob(f"*/t*/{FOLDER}")]:
         shutil.rmtree(kept)
 
 

@@ -160,3 +160,53 @@ def test_files_lie_where_all_machines_find_them_and_names_are_given_once(tmp_pat
     assert has_book(place / FILE) and has_book(desk(tmp_path, 8) / FILE)
     remove(place / "log")
     assert not (tmp_path / "shared" / "log").exists()
+
+
+def test_a_statement_that_failed_is_not_said_to_the_next_driver(tmp_path: Path) -> None:
+    first = opened(desk(tmp_path, 1))
+    with first:
+        first.execute("INSERT INTO t (name) VALUES ('a')")
+        with pytest.raises(sqlite3.IntegrityError):
+            first.execute("INSERT INTO t (id, name) VALUES (1, 'twice')")
+        first.execute("INSERT INTO t (name) VALUES ('b')")
+    assert rows(opened(desk(tmp_path, 2))) == rows(first) == [(1, "a", None), (2, "b", None)]
+
+
+def test_a_note_that_somebody_else_has_laid_above_a_folder_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = desk(tmp_path, 1)
+    folder = place / "state"
+    folder.mkdir()
+    assert desk_of(folder) is not None
+    with monkeypatch.context() as patch:
+        patch.setattr("os.geteuid", lambda: place.stat().st_uid + 1)
+        assert desk_of(folder) is None and files_of(folder) == folder
+    (place / "headwater-desk.json").rename(tmp_path / "elsewhere.json")
+    (place / "headwater-desk.json").symlink_to(tmp_path / "elsewhere.json")
+    assert desk_of(folder) is None
+
+
+def test_a_copy_of_a_book_that_is_written_ahead_is_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book, "RECORDS_PER_COPY", 5)
+    for turn in (1, 2, 3):
+        connection = connect(desk(tmp_path, turn) / FILE)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(TABLES)
+        settle(connection)
+        for _ in range(12):
+            connection.execute("INSERT INTO t (name) VALUES ('a')")
+    assert [number for number, _, _ in rows(opened(desk(tmp_path, 4)))] == list(range(1, 37))
+
+
+def test_what_no_record_would_tell_is_not_done(tmp_path: Path) -> None:
+    first = opened(desk(tmp_path, 1))
+    for statement in (
+        "REPLACE INTO t VALUES (1, 'a', 1)",
+        "CREATE TABLE u (id)",
+        "WITH a AS (SELECT 1) DELETE FROM t",
+    ):
+        with pytest.raises(AssertionError):
+            first.execute(statement)

@@ -5,7 +5,7 @@ change(A join B) = change(A) join B_old + A_new join change(B); one scan alone i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -66,7 +66,7 @@ def term(
     few = {core.scans[start].alias} if start is not None else set()
     inputs: list[Input] = []
     for scan in ordered:
-        restriction = known.get(scan.alias) or _restriction(scan, core, few, views)
+        restriction = known.get(scan.alias) or _restriction(_telling(core, scan, few, keys), views)
         if restriction is not None:
             few.add(scan.alias)
         version = versions[core.scans.index(scan)]
@@ -134,13 +134,26 @@ def _partners(core: Core, scan: Scan, seen: Collection[str]) -> list[tuple[str, 
     return found
 
 
-def _restriction(scan: Scan, core: Core, few: set[str], views: Mapping[str, str]) -> Restriction | None:
-    partners = _partners(core, scan, few)
+def _restriction(partners: Sequence[tuple[str, exp.Column]], views: Mapping[str, str]) -> Restriction | None:
     if not partners:
         return None
     # Several equalities go from the coarse to the fine, as people write them: a tenant, then a number of its own.
     column, other = partners[-1]
     return Restriction(column, views[other.table], other.name)
+
+
+def _telling(core: Core, scan: Scan, seen: Collection[str], keys: Keys) -> list[tuple[str, exp.Column]]:
+    """Of the partners of a scan those that make up a key of one of both: a status, beside it, tells little."""
+    partners = _partners(core, scan, seen)
+    own = {name.lower() for name in keys.get(scan.relation, ())}
+    if own and own <= {column for column, _ in partners}:
+        return [(column, other) for column, other in partners if column in own]
+    for there in (one for one in core.scans if one.alias in seen):
+        theirs = {name.lower() for name in keys.get(there.relation, ())}
+        met = [(column, other) for column, other in partners if other.table == there.alias]
+        if theirs and theirs <= {other.name for _, other in met}:
+            return [(column, other) for column, other in met if other.name in theirs]
+    return partners
 
 
 def _join_order(core: Core, start: int | None, keys: Keys, known: Mapping[str, Restriction]) -> list[Scan]:

@@ -27,8 +27,11 @@ LOCAL_ROWS = 50_000
 
 
 @contextmanager
-def written_rows(table: SinkTable, changes: ChangeSet) -> Iterator[ChangeSet]:
-    """The rows to write, in memory if they are few, else in files that go when the batch is written."""
+def written_rows(table: SinkTable, changes: ChangeSet, folder: Path | None) -> Iterator[ChangeSet]:
+    """The rows to write, in memory if they are few, else in files that go when the batch is written.
+
+    The files lie in `folder`, or, if none is given, somewhere on this machine.
+    """
     if not table.schema.key:
         _check_nothing_goes(table, changes)
         yield ChangeSet(table.name, table.schema, changes.parts)
@@ -37,8 +40,10 @@ def written_rows(table: SinkTable, changes: ChangeSet) -> Iterator[ChangeSet]:
     if changes.is_small and changes.count <= LOCAL_ROWS:
         yield ChangeSet(table.name, table.schema, tuple(Rows(rows) for rows in found if rows.num_rows))
         return
-    with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
-        yield ChangeSet(table.name, table.schema, (_in_files(found, Path(folder)),))
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="headwater-", dir=folder) as made:
+        yield ChangeSet(table.name, table.schema, (_in_files(found, Path(made)),))
 
 
 def _whole(piece: Piece) -> pa.Table:

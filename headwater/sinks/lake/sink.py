@@ -41,8 +41,9 @@ class LakeSink:
     which batch it has before its first write, and again after one that failed: it may have arrived all the same.
     """
 
-    def __init__(self, targets: Sequence[Target], pipeline: str) -> None:
-        self._targets, self._pipeline = {target.table.name: target for target in targets}, pipeline
+    def __init__(self, targets: Sequence[Target], context: SinkContext) -> None:
+        self._targets = {target.table.name: target for target in targets}
+        self._pipeline, self._folder = context.pipeline, context.folder
         self._last_written: dict[str, int] = {}
 
     def write(self, changes: Sequence[ChangeSet], batch_id: int) -> None:
@@ -52,7 +53,7 @@ class LakeSink:
                 self._write(self._targets[name], found, batch_id)
 
     def _write(self, target: Target, changes: ChangeSet, batch_id: int) -> None:
-        with written_rows(target.table, changes) as rows:
+        with written_rows(target.table, changes, self._folder) as rows:
             failures = 0
             while not self._try(target, rows, batch_id=batch_id, is_last=failures == target.max_retries):
                 time.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2**failures))
@@ -113,7 +114,7 @@ def open_targets(targets: Sequence[Target], context: SinkContext) -> LakeSink:
     for target in targets:
         with placed(target.table.place):
             _open(target, context.pipeline)
-    return LakeSink(targets, context.pipeline)
+    return LakeSink(targets, context)
 
 
 def _open(target: Target, pipeline: str) -> None:
