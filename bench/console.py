@@ -2,6 +2,7 @@
 
     make bench-console                             # 50 live connections, three rounds of 20 seconds without and with them
     make bench-console ARGS="--viewers 200 --rounds 5"
+    make bench-console ARGS="--keep"               # write the table into docs/benchmarks.md
 
 `headwater serve` runs a pipeline over rows that are made up. In turns nobody looks, and many do: each follows a view as
 the console does, and each tenth also asks for the overview once a second. What the steps took is the server's own word.
@@ -21,6 +22,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import urllib3
+
+from bench import page
 
 SCRIPT = """
 CREATE TABLE claims (id BIGINT, animal INT, cost INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
@@ -106,6 +109,7 @@ def main() -> None:
     parser.add_argument("--viewers", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--keep", action="store_true", help="write the table into docs/benchmarks.md")
     given = parser.parse_args()
     alone: list[float] = []
     watched: list[float] = []
@@ -115,10 +119,20 @@ def main() -> None:
             alone += steps(url, given.seconds)
             with viewers(url, given.viewers):
                 watched += steps(url, given.seconds)
+    table = told(given.viewers, alone, watched)
+    print(table)
+    if given.keep:
+        asked = " ".join(word for word in sys.argv[1:] if word != "--keep")
+        page.keep("console", f'make bench-console ARGS="{asked}"' if asked else "make bench-console", table)
+
+
+def told(viewers: int, alone: list[float], watched: list[float]) -> str:
+    """Both medians and what they are to each other."""
     before, after = statistics.median(alone), statistics.median(watched)
-    print(f"nobody looks: {before:.3f} s a step, median of {len(alone)}")
-    print(f"{given.viewers} look on: {after:.3f} s a step, median of {len(watched)}")
-    print(f"ratio: {after / before:.2f}")
+    rows = [f"| nobody looks on | {before:.3f} s | {len(alone)} |"]
+    rows.append(f"| {viewers} look on | {after:.3f} s | {len(watched)} |")
+    head = ["| | a step, median | steps |", "|---|---|---|"]
+    return "\n".join([*head, *rows, "", f"A step takes {after / before:.2f} times as long."])
 
 
 if __name__ == "__main__":
