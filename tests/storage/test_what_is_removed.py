@@ -68,7 +68,7 @@ def test_on_one_machine_whatever_is_not_saved_is_a_leftover(tmp_path: Path) -> N
 def test_of_a_shared_folder_only_what_drivers_before_us_have_put_there_goes(tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     former, later, *others = laid(
-        *(folder / name / "x" for name in ("work-t0", "compaction-t9", "work-todo", "compaction-t9b"))
+        *(folder / name / "x" for name in ("work-t0", "compaction-t9", "work-mine", "compaction-t9b"))
     )
     assert sorted(marked(folder)) == sorted(path.parent for path in (former, later))
     with ExitStack() as held:
