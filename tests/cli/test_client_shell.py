@@ -125,6 +125,20 @@ def test_statements_are_carried_out_one_by_one_up_to_the_first_error(session: Wr
     assert shown == "done\nerror: that is wrong\nhint: Write it right.\ndone\n"
 
 
+def test_ctrl_c_before_the_next_prompt_is_there_ends_nothing(
+    session: WrittenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    presses: list[BaseException] = [KeyboardInterrupt()]
+
+    def jobs() -> tuple[Job, ...]:
+        if presses:
+            raise presses.pop()
+        return ()
+
+    monkeypatch.setattr(session, "jobs", jobs)
+    assert said(session, "USE a;") == "done\n" and not presses
+
+
 def test_a_job_is_stopped_whatever_it_is_called(session: WrittenSession) -> None:
     Shell(session, Console(file=io.StringIO()), PressedKeyboard()).stop(replace(JOB, id="ann's"))
     assert session.asked == ["sql: STOP JOB 'ann''s'"]

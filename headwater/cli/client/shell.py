@@ -51,10 +51,10 @@ class Shell:
         """Read and carry out; Ctrl-C throws away what is typed or at hand, Ctrl-D leaves."""
         self._is_over = False
         while not self._is_over:
-            # Where a server is away nobody can say what jobs do; the next statement tells why.
-            with suppress(HeadwaterError):
-                self._tell_of_jobs()
             try:
+                # Where a server is away nobody can say what jobs do; the next statement tells why.
+                with suppress(HeadwaterError):
+                    self._tell_of_jobs()
                 self.enter(reader.read())
             except KeyboardInterrupt:
                 continue
