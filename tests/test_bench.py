@@ -155,13 +155,13 @@ def test_all_processes_of_a_contender_are_found_frozen_and_ended(tmp_path: Path)
     program = Program(tmp_path)
     program.start("sleeper", [sys.executable, "-c", SLEEPER])
     try:
-        waited(lambda: program.said("sleeper").count("up") == 2, program.check, 30.0, "both")
+        waited(lambda: program.said("sleeper").count("up") == 2, program.check, 120.0, "both")
         assert len(program.pids()) == 2
         assert program.memory() > 1_000_000
         program.freeze()
-        waited(lambda: states(program) == ["T", "T"], program.check, 30.0, "the stop of both")
+        waited(lambda: states(program) == ["T", "T"], program.check, 120.0, "the stop of both")
         program.thaw()
-        waited(lambda: "T" not in states(program), program.check, 30.0, "their going on")
+        waited(lambda: "T" not in states(program), program.check, 120.0, "their going on")
     finally:
         program.stop()
     assert program.pids() == []
@@ -176,7 +176,7 @@ def test_a_contender_that_ended_is_told_with_what_it_said(tmp_path: Path) -> Non
     program = Program(tmp_path)
     program.start("broken", [sys.executable, "-c", "print('no room', flush=True); raise SystemExit(3)"])
     with pytest.raises(Failed, match="broken ended with code 3: no room"):
-        waited(lambda: False, program.check, 30.0, "anything")
+        waited(lambda: False, program.check, 120.0, "anything")
     program.stop()
 
 

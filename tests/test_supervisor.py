@@ -32,7 +32,7 @@ def test_a_capture_that_cannot_be_started_again_is_an_error(
     supervisor = Supervisor(Launch("dies", folder, line, "a database"))
     try:
         while not supervisor.over:
-            assert supervisor.wait(supervisor.heard, 30.0) or supervisor.over
+            assert supervisor.wait(supervisor.heard, 120.0) or supervisor.over
         with pytest.raises(SourceError, match="the capture cannot be started"):
             supervisor.check()
     finally:

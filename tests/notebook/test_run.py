@@ -18,7 +18,7 @@ from headwater.notebook.run import Run
 from headwater.notebook.runs import Runs
 from headwater.runtime.pipeline import Pipeline
 
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 class Steps:

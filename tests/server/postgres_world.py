@@ -64,6 +64,7 @@ class MemoryReader:
     waits_for: threading.Event | None = None
     """If there is one, a query is only answered once it is set; or given up."""
     waiting: threading.Event = field(default_factory=threading.Event)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
 
     def put(
         self, name: str, columns: Mapping[str, str], rows: Sequence[Sequence[object]], **more: object
@@ -86,11 +87,17 @@ class MemoryReader:
     @contextmanager
     def held(self) -> Iterator[MemoryHeld]:
         """As they are now."""
-        self.held_by += 1
+        self.count(held=1)
         try:
             yield MemoryHeld(self, self.relations())
         finally:
-            self.held_by -= 1
+            self.count(held=-1)
+
+    def count(self, *, held: int = 0, answers: int = 0) -> None:
+        """So many more are held, or not let go of; every client has a thread of its own."""
+        with self._counting:
+            self.held_by += held
+            self.answering += answers
 
 
 @dataclass(frozen=True)
@@ -123,11 +130,11 @@ class MemoryHeld:
                 rows = database.sql(query.sql("duckdb")).to_arrow_reader(1_000)
             except duckdb.Error as problem:
                 raise SqlError("the query cannot be computed", detail=str(problem)) from problem
-            self.reader.answering += 1
+            self.reader.count(answers=1)
             try:
                 yield MemoryAsked(MemoryFound(Schema(()), rows))
             finally:
-                self.reader.answering -= 1
+                self.reader.count(answers=-1)
 
 
 @dataclass(frozen=True)

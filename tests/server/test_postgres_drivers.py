@@ -21,6 +21,7 @@ import psycopg2.errors
 import pytest
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
+from headwater.services.running import is_alive
 from tests.postgres.world import wait_for
 from tests.server.made_up import exchanged, mutated
 from tests.server.postgres_world import ORDERS, World, fill, postgres_world
@@ -37,7 +38,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture()
 def world(made: World) -> World:
-    """The same, with the rows that it began with."""
+    """The same, with the rows that it began with, and without the clients of the test before."""
+    wait_for(lambda: made.reader.held_by == made.reader.answering == 0)
     made.reader.now = {}
     fill(made.reader)
     return made
@@ -99,6 +101,8 @@ def test_a_postgres_behind_that_died_is_started_again(world: World) -> None:
         behind = world.endpoint.shapes.pid
         assert behind is not None
         os.kill(behind, signal.SIGKILL)
+        # Until it is gone, what it began for this client could still answer.
+        wait_for(lambda: not is_alive(behind))
         with pytest.raises(psycopg2.Error):
             rows(client, "SELECT count(*) FROM pg_class; SELECT count(*) FROM orders")
     with closing(world.connect()) as client:
@@ -173,9 +177,9 @@ def test_a_query_that_is_cancelled_ends(world: World) -> None:
     world.reader.waits_for = threading.Event()
     try:
         psql = world.open_psql("SELECT count(*) FROM orders")
-        assert world.reader.waiting.wait(60)
+        assert world.reader.waiting.wait(120)
         psql.send_signal(signal.SIGINT)
-        assert "canceling statement due to user request" in psql.communicate(timeout=60)[1]
+        assert "canceling statement due to user request" in psql.communicate(timeout=120)[1]
     finally:
         world.reader.waits_for = None
 
@@ -188,7 +192,7 @@ def test_a_query_of_the_catalog_that_is_cancelled_ends(
     sleeping = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
     wait_for(lambda: rows(client, sleeping) == [(1,)])
     psql.send_signal(signal.SIGINT)
-    assert "canceling statement due to user request" in psql.communicate(timeout=60)[1]
+    assert "canceling statement due to user request" in psql.communicate(timeout=120)[1]
 
 
 def test_a_hundred_thousand_rows_stream_through(world: World, client: psycopg2.extensions.connection) -> None:

@@ -149,10 +149,10 @@ def test_a_query_that_is_cancelled_ends_in_spark_too(asked: Asked) -> None:
     many = ", ".join(f"things AS t{number}" for number in range(18))
     psql = asked.open_psql(f"SELECT count(*) FROM {many} WHERE t0.id + t17.id > 0")
     wait_for(
-        lambda: any(one.name.startswith("headwater reader") for one in threading.enumerate()), seconds=60
+        lambda: any(one.name.startswith("headwater reader") for one in threading.enumerate()), seconds=120
     )
     psql.send_signal(signal.SIGINT)
-    assert "canceling statement due to user request" in psql.communicate(timeout=60)[1]
+    assert "canceling statement due to user request" in psql.communicate(timeout=120)[1]
 
 
 def test_two_queries_in_one_transaction_see_one_cut_while_the_pipeline_goes_on(
@@ -169,15 +169,20 @@ def test_two_queries_in_one_transaction_see_one_cut_while_the_pipeline_goes_on(
             transfer(world, number)
             bank.catch_up()
 
+    def has_gone_on() -> bool:
+        seen.add(look(asked))
+        return len(seen) > 1
+
     going = threading.Thread(target=go_on)
     going.start()
     try:
         seen = {look(asked) for _ in range(4)} | {look_with_psql(asked)}
+        # On a busy machine nothing may have gone on meanwhile.
+        wait_for(has_gone_on, seconds=120)
     finally:
         over.set()
         going.join()
     assert all(total == 0 for total, _ in seen)
-    assert len(seen) > 1, "nothing went on"
 
 
 def look(asked: Asked) -> tuple[int, int]:

@@ -58,7 +58,7 @@ def test_the_life_cycle_of_the_docs_runs(served: Served, tmp_path: Path) -> None
     path = f"{Path(sys.executable).parent}:{programs}:{os.environ['PATH']}"
     env = os.environ | {"HEADWATER_SERVER": served.url, "PATH": path}
     ran = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=280
+        ["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=500
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert '"FINISHED"' in ran.stdout.splitlines()

@@ -21,7 +21,7 @@ class Maker:
 
     def __call__(self) -> Small:
         self.asked += 1
-        assert self.may.wait(30.0)
+        assert self.may.wait(120.0)
         return Small(8, "8@x", b"event")
 
 
