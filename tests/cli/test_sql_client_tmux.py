@@ -42,11 +42,10 @@ def opened(folder: Path) -> Terminal:
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     """One client for all tests here, as Spark starts in it once."""
-    terminal = opened(tmp_path_factory.mktemp("terminal"))
-    terminal.enter(CLICKS)
-    terminal.sees("table clicks is declared")
-    yield terminal
-    terminal.close()
+    with closing(opened(tmp_path_factory.mktemp("terminal"))) as terminal:
+        terminal.enter(CLICKS)
+        terminal.sees("table clicks is declared")
+        yield terminal
 
 
 @pytest.fixture
@@ -109,6 +108,7 @@ def test_a_changelog_tells_inserts_and_updates_and_ends_with_ctrl_c(terminal: Te
     terminal.press("C-c")
     terminal.sees(r"^\d+ changes\nheadwater>$")
     terminal.enter(MODE.format("table"))
+    terminal.sees(r"= 'table';\n(.+\n)*headwater>$")
 
 
 def test_an_error_is_underlined_and_the_session_goes_on(terminal: Terminal) -> None:
@@ -118,7 +118,7 @@ def test_an_error_is_underlined_and_the_session_goes_on(terminal: Terminal) -> N
         r"^   --> sql:2:3\n    \|\n  2 \|   nope FROM clicks\n    \|   \^\^\^\^\nhint: The columns are id, page\.$"
     )
     terminal.enter("\\d")
-    terminal.sees(r"^│ clicks │ table │ id, page │$")
+    terminal.sees(r"^│ clicks │ table │ id, page │\n╰[^\n]*\nheadwater>$")
 
 
 def test_a_job_goes_on_beside_and_leaving_asks_for_it(tmp_path: Path, terminal: Terminal) -> None:
@@ -131,7 +131,7 @@ def test_a_job_goes_on_beside_and_leaving_asks_for_it(tmp_path: Path, terminal: 
     terminal.enter("SHOW JOBS;")
     terminal.sees(r"^│ into-out │ INSERT INTO out │ running +│")
     terminal.enter("STOP JOB 'into-out';")
-    terminal.sees(r"^job 'into-out' is stopped$")
+    terminal.sees(r"^job 'into-out' is stopped\nheadwater>$")
 
 
 def test_what_was_typed_comes_back_in_the_next_session_without_secrets(tmp_path: Path) -> None:

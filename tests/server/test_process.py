@@ -27,7 +27,8 @@ from tests.server.victim import STORE
 from tests.server.waiting import until
 from tests.stage.programs import programs_in
 
-pytestmark = pytest.mark.jvm
+# Each starts a server and much in it, more than once.
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1200)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 PIPELINES = 10

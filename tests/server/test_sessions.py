@@ -16,6 +16,7 @@ from headwater.cli.main import main
 from headwater.errors import HeadwaterError
 from headwater.runtime.conversation import Listed, Said, Started
 from headwater.runtime.facts import Silent
+from headwater.server import sessions
 from tests.postgres.world import wait_for
 from tests.server.live_world import SECONDS, Live, live_server
 
@@ -67,7 +68,10 @@ def test_a_session_that_is_closed_ends_its_live_queries(session: RemoteSession) 
     assert query.ended.wait(SECONDS) and query.problem is None
 
 
-def test_a_server_that_ends_leaves_nothing_of_live_queries(tmp_path: Path) -> None:
+def test_a_server_that_ends_leaves_nothing_of_live_queries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "END_SECONDS", SECONDS)
     with live_server(tmp_path / "server") as live:
         session = RemoteSession(str(live.client.base_url), None)
         session.run(CLICKS, "sql", listener=Silent())

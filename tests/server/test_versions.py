@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from headwater.runtime.keeping import Comparison
+from headwater.server import pipelines
 from headwater.server.applications import find_application
 from headwater.server.deployed import Deployed
 from headwater.server.records import Application, Version
@@ -162,8 +163,10 @@ def test_a_version_is_compared_with_what_went_live_meanwhile(
 
 
 def test_a_deployment_is_stopped_and_goes_on(
-    server: Server, client: httpx.Client, store: ValuesStore
+    server: Server, client: httpx.Client, store: ValuesStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # However long it takes until somebody looks, its batch was done lately.
+    monkeypatch.setattr(pipelines, "WINDOW", 3600.0)
     give(client, SCRIPT)
     deploy(client, 1)
     assert rows(server, "counts") == [{"n": 3}]
