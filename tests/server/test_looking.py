@@ -19,6 +19,7 @@ from headwater.errors import HeadwaterError
 from headwater.runtime.conversation import SUBSCRIBED, LiveAnswers
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.schema import WEIGHT, Column, Schema
+from headwater.server import followed_view
 from headwater.server.asked_again import difference
 from headwater.sources.base import Report
 from tests.postgres.world import wait_for
@@ -107,7 +108,11 @@ def test_the_names_of_what_is_deployed_are_known(session: RemoteSession) -> None
     assert known.views == {"bank.totals", "bank.credits", "bank.debits"}
 
 
-def test_who_subscribes_has_the_rows_and_then_every_batch_once(live: Live, session: RemoteSession) -> None:
+def test_who_subscribes_has_the_rows_and_then_every_batch_once(
+    live: Live, session: RemoteSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # How long a batch took is told however late the wheel says it.
+    monkeypatch.setattr(followed_view, "TOLD_SECONDS", SECONDS)
     copy = Copy()
     query = begun(session, "SUBSCRIBE TO credits", copy)
     wait_for(lambda: bool(copy.batches), seconds=SECONDS)
