@@ -47,7 +47,8 @@ class Wall:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, in its only place."""
     now = [100.0]
-    monkeypatch.setattr("headwater.notebook.area.time.monotonic", lambda: now[0])
+    # The area's alone: threads that files before this one left behind go by the real one.
+    monkeypatch.setattr("headwater.notebook.area.time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
