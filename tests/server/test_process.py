@@ -62,7 +62,10 @@ def test_the_life_cycle_of_the_docs_runs(served: Served, tmp_path: Path) -> None
         ["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=500
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert '"FINISHED"' in ran.stdout.splitlines()
+    # On a busy machine a run may take as long as it is until the next one: its log tells what came when.
+    assert {'"INITIALIZING"', '"RUNNING"', '"FINISHED"'} & {*ran.stdout.splitlines()}
+    became = re.findall(r"deployment is ([A-Z]+)", ran.stdout)
+    assert became.index("RUNNING") < became.index("FINISHED") < len(became) - 1
     assert "not without --yes" in ran.stdout and "computed anew: pieces" in ran.stderr
     assert "'pizza-orders' version 1 is CANCELED" in ran.stdout
     # The server stood in another folder when it wrote: relative paths begin where it was started.
