@@ -51,15 +51,14 @@ class Deployed(Nobody):
 
     @property
     def pipeline(self) -> Pipeline | None:
-        """The pipeline, while it runs."""
+        """The pipeline, while it runs; it is there before anybody is told that it does."""
         turning = self.turning
-        return turning.pipeline if turning.opened.is_set() and not turning.is_over else None
+        return turning.pipeline if not turning.is_over else None
 
     @property
     def last_pipeline(self) -> Pipeline | None:
         """The pipeline that runs, or ran last, also while the next one is opened or cannot be; None before the first."""
-        turning = self.turning
-        return (turning.pipeline if turning.opened.is_set() else None) or self._former
+        return self.turning.pipeline or self._former
 
     def start(self) -> None:
         """Begin; returns at once."""

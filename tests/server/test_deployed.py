@@ -100,6 +100,22 @@ def test_a_clock_that_is_set_while_it_waits_is_heard(monkeypatch: pytest.MonkeyP
     assert deployed.join(60)
 
 
+def test_what_is_told_to_run_can_be_read_already() -> None:
+    stood: Any = Short()
+    seen: list[tuple[Pipeline | None, Pipeline | None]] = []
+
+    def noted(deployment: Deployment, fields: dict[str, Any]) -> Deployment:
+        if fields.get("status") == RUNNING:
+            seen.append((deployed.pipeline, deployed.last_pipeline))
+        return changed(deployment, fields)
+
+    once = Deployment("application", "version", mode="once")
+    deployed = Deployed("shop", once, opening=lambda listener: stood, changed=noted)
+    deployed.start()
+    assert deployed.join(60)
+    assert seen == [(stood, stood)]
+
+
 def test_what_ran_last_is_read_while_the_next_run_cannot_be_opened() -> None:
     stood: list[Any] = [Short()]
     first = stood[0]
