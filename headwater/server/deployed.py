@@ -60,6 +60,10 @@ class Deployed(Nobody):
         """The pipeline that runs, or ran last, also while the next one is opened or cannot be; None before the first."""
         return self.turning.pipeline or self._former
 
+    def has_run(self, pipeline: Pipeline) -> bool:
+        """True of the pipeline that runs, or ran last; of that of the run before, too, until this one took a step."""
+        return pipeline is self.turning.pipeline or pipeline is self._former
+
     def start(self) -> None:
         """Begin; returns at once."""
         self._thread.start()

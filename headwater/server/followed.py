@@ -36,7 +36,7 @@ def followed(server: Server, held: Held, name: str) -> Followed:
         )
     if (stopped := snapshot.stopped.get(relation.name)) is not None:
         raise stopped
-    deployed = [one for one in server.all_deployed() if one.last_pipeline is pipeline]
+    deployed = [one for one in server.all_deployed() if one.has_run(pipeline)]
     if not deployed or pipeline.feed is None:
         raise Conflict(f"'{relation.pipeline}' is being started again", hint="Ask again in a moment.")
     mark = pipeline.feed.mark(snapshot.batch_id, snapshot.cut)

@@ -116,6 +116,29 @@ def test_what_is_told_to_run_can_be_read_already() -> None:
     assert seen == [(stood, stood)]
 
 
+def test_who_looked_just_before_the_next_run_stands_is_no_stranger() -> None:
+    made: list[Any] = []
+    seen: list[list[bool]] = []
+
+    def opening(listener: Listener) -> Pipeline:
+        made.append(Short())
+        stood: Pipeline = made[-1]
+        return stood
+
+    def noted(deployment: Deployment, fields: dict[str, Any]) -> Deployment:
+        if fields.get("status") == RUNNING:
+            seen.append([deployed.has_run(one) for one in made])
+        return changed(deployment, fields)
+
+    every = Deployment("application", "version", mode="schedule", every="1s")
+    deployed = Deployed("shop", every, opening=opening, changed=noted)
+    deployed.start()
+    wait_for(lambda: len(seen) > 2)
+    deployed.cancel()
+    assert deployed.join(60)
+    assert seen[:3] == [[True], [True, True], [False, True, True]]
+
+
 def test_what_ran_last_is_read_while_the_next_run_cannot_be_opened() -> None:
     stood: list[Any] = [Short()]
     first = stood[0]
