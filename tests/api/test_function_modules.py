@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 import headwater
+from headwater.services.java import java_home
 from headwater.sources.values import STORES, ValuesStore
+from headwater.spark.session import open_session
 from tests.operators.on_paper import compile_on_paper
 
+HOUSE = Path(__file__).parents[2]
 NAME = "headwater_function_module"
 
 TABLE = """
@@ -126,8 +129,11 @@ def test_a_function_of_a_module_that_was_loaded_again_is_the_new_one(
     ("path", "y"), [(f"{__name__}.locked", 2), ("json.loads", 1)], ids=["ours", "Python's"]
 )
 def test_what_cannot_be_sent_is_imported_by_the_worker(
-    path: str, y: int, tmp_path: Path, store: ValuesStore
+    path: str, y: int, tmp_path: Path, store: ValuesStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A worker looks where Java was started, and that may have been by a file before this one, in a folder of its own.
+    context = open_session(java_home(), name="function modules").sparkContext
+    monkeypatch.setitem(context.environment, "PYTHONPATH", str(HOUSE))
     function = FUNCTION.replace(f"{NAME}.f", path)
     with headwater.open(tmp_path / "state") as hw:
         hw.sql(f"{TABLE} CREATE {function} {VIEW.replace('f(id)', 'f(CAST(id AS STRING))')}")
