@@ -99,7 +99,7 @@ def standalone(folder: Path, *, workers: int = 2) -> Iterator[Standalone]:
         with ThreadPoolExecutor(workers) as starts:
             list(starts.map(Worker.start, made))
         for one in made:
-            wait_for(lambda log=one.log: "Successfully registered" in log.read_text(), seconds=60)  # type: ignore[misc]
+            wait_for(lambda log=one.log: "Successfully registered" in log.read_text())  # type: ignore[misc]
         yield Standalone(master, tuple(made))
 
 

@@ -133,8 +133,8 @@ class Cast:
 
     def documents(self) -> Totals:
         """What the index holds, as a dashboard would see it."""
-        urlopen(Request(f"{self.search.url}/totals/_refresh", method="POST"), timeout=30).read()
-        said = json.load(urlopen(f"{self.search.url}/totals/_search?size=100", timeout=30))
+        urlopen(Request(f"{self.search.url}/totals/_refresh", method="POST"), timeout=120).read()
+        said = json.load(urlopen(f"{self.search.url}/totals/_search?size=100", timeout=120))
         found = [hit["_source"] for hit in said["hits"]["hits"]]
         return {row["kind"]: (row["n"], row["total"]) for row in found}
 
@@ -250,9 +250,9 @@ def last_values(address: str, topic: str) -> dict[bytes, bytes]:
     )
     found: dict[bytes, bytes] = {}
     try:
-        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=120).topics[topic].partitions
         consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
-        left, deadline = len(partitions), time.monotonic() + 30
+        left, deadline = len(partitions), time.monotonic() + 120
         while left:
             message = consumer.poll(1.0)
             if time.monotonic() > deadline:

@@ -22,7 +22,7 @@ from tests.pipeline.world import Listening, made_database, pipeline, rows
 from tests.postgres.world import Database, wait_for
 from tests.stage.shared import SharedConnect, SharedKafka, fresh
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
 BATCHES = 5
 """So many batches are looked at while transfers go on."""

@@ -32,7 +32,7 @@ from tests.mysql.world import Database, World
 from tests.postgres.world import bag, brief, read_now, wait_for
 from tests.stage.shared import SharedMysql
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 COLUMNS = "id int, n int"
 

@@ -24,7 +24,7 @@ from tests.mysql.world import Database, World
 from tests.postgres.world import bag, brief, read_now, wait_for
 from tests.stage.shared import SharedMysql, fresh
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 
 def refusal(world: World, *tables: SourceTable) -> HeadwaterError:
@@ -229,7 +229,7 @@ def writing(database: Database) -> Iterator[list[Exception]]:
                 one.execute(f"USE {database.name}")
             # The wait for a lock, not the time a write takes. Who waits for the transaction that is open waits for ever;
             # others of this server may lock everything for a moment.
-            aside.execute("SET SESSION lock_wait_timeout = 20, innodb_lock_wait_timeout = 20")
+            aside.execute("SET SESSION lock_wait_timeout = 100, innodb_lock_wait_timeout = 100")
             for number in itertools.takewhile(lambda _: not stop.is_set(), itertools.count(1)):
                 try:
                     aside.execute("INSERT INTO aside VALUES ()")
