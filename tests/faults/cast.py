@@ -91,11 +91,11 @@ class Cast:
         }
         client = ConnectClient(self.connect.url)
         client.put(connector_of(json.dumps({"name": "faults", "config": config}), "faults.json"))
-        assert not client.wait("faults").failed
+        assert not client.wait("faults", seconds=180).failed
 
     def topics(self) -> set[str]:
         """What the broker holds."""
-        return set(topics({"bootstrap.servers": self.kafka.address}))
+        return set(topics({"bootstrap.servers": self.kafka.address}, 90))
 
     def start_pipeline(self) -> None:
         """Run the pipeline as a program of its own, anew or where it was."""

@@ -157,7 +157,7 @@ def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
     server, index = registered("register-postgres.json"), opensearch.index("costs")
     topic = f"{server}.claims.accident_claims"
     tail = ("tail", topic, "--from-beginning", "--property", f"bootstrap.servers={kafka.address}")
-    wait_for(lambda: topic in topics({"bootstrap.servers": kafka.address}), seconds=180)
+    wait_for(lambda: topic in topics({"bootstrap.servers": kafka.address}, 90), seconds=180)
     assert command(*tail, "--max", "3").code == 0
     text = costs_script(kafka, opensearch, database, server=server, index=index)
     with pipeline(text, tmp_path) as running:
@@ -194,7 +194,7 @@ def test_members_who_change_their_company_take_their_claims_with_them(
     text = packaged(TABLES[CDC]) + packaged("claims_costs.sql")
     text = with_addresses(text, kafka, opensearch, database, server=server, index=index)
     wanted = {f"{server}.claims.accident_claims", f"{server}.claims.members"}
-    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=180)
+    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address}, 90)), seconds=180)
 
     def is_true() -> bool:
         return documents(opensearch.url, index) == {tuple(row) for row in database.run(COSTS)}
