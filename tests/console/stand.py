@@ -128,13 +128,16 @@ def served(folder: Path, *words: str) -> Iterator[Stand]:
 
 @contextmanager
 def standing(folder: Path, access: Access | None = None, *, connect_url: str = NOWHERE) -> Iterator[Stand]:
-    """A server at a free port."""
+    """A server at a free port; the stores that its pipelines read are gone with it."""
+    before = dict(STORES)
     running = Running(folder, access or Access(), connect_url)
     running.start()
     try:
         yield Stand(folder, f"http://localhost:{running.port}", running)
     finally:
         running.stop()
+        STORES.clear()
+        STORES.update(before)
 
 
 @contextmanager
