@@ -29,7 +29,7 @@ from headwater.services.process import Launch, Lifetime, Server
 
 HEAP = "512m"
 ANSWER_SECONDS = 5.0
-FORMAT_SECONDS = 60.0
+FORMAT_SECONDS = 120.0
 
 SETTINGS: Mapping[str, str] = {
     "process.roles": "broker,controller",

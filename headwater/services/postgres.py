@@ -35,7 +35,6 @@ class PostgresServer(Server):
     name = "postgres"
     user = USER
     password = PASSWORD
-    start_seconds = 30.0
     # Fast shutdown: a server that is asked to end more politely waits for its clients.
     stop_signal = signal.SIGINT
 

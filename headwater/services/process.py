@@ -73,7 +73,8 @@ class Server:
     """What all servers have; each kind says how it is launched and whether it answers."""
 
     name = "server"
-    start_seconds = 120.0
+    start_seconds = 300.0
+    """So long it may take until it answers, where several start on a busy machine. One that has ended is told at once."""
     stop_signal = signal.SIGTERM
 
     def __init__(self, folder: Path, port: int, *, lifetime: Lifetime | Path = Lifetime.PARENT) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.services.java import java_home
 from headwater.services.ports import HOST, connects, free_port
 from headwater.services.process import Launch, Server
+from headwater.services.running import send
 from headwater.spark.session import spark_classes
 from tests.postgres.world import wait_for
 
@@ -77,7 +77,8 @@ class Worker(_Daemon):
         gone = self.executors
         self.kill()
         for pid in gone:
-            os.kill(pid, signal.SIGKILL)
+            # One that misses its worker ends by itself.
+            send(pid, signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -99,24 +100,23 @@ def standalone(folder: Path, *, workers: int = 2) -> Iterator[Standalone]:
         with ThreadPoolExecutor(workers) as starts:
             list(starts.map(Worker.start, made))
         for one in made:
-            wait_for(lambda log=one.log: "Successfully registered" in log.read_text(), seconds=60)  # type: ignore[misc]
+            wait_for(lambda log=one.log: "Successfully registered" in log.read_text())  # type: ignore[misc]
         yield Standalone(master, tuple(made))
 
 
 def _children(pid: int) -> list[int]:
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] + [
-            int(word)
-            for task in Path(f"/proc/{pid}/task").iterdir()
-            if task.name != str(pid)
-            for word in (task / "children").read_text().split()
-        ]
-    except FileNotFoundError:
-        return []
+    """The processes that the threads of a process have started."""
+    found: list[int] = []
+    with suppress(FileNotFoundError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            # Threads come and go while they are looked at.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def _command(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return ""

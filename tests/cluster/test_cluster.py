@@ -19,14 +19,14 @@ from tests.pipeline.world import Bag, bag, become_equal, both, process, said, si
 from tests.postgres.world import Database, wait_for
 from tests.stage.shared import Settings, SharedKafka
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(3600)]
 
 ORDERS, CUSTOMERS = 120_000, 60_000
 """More than travels through the driver at once."""
 
 SINK = "SELECT region, n, total FROM target"
 QUERY = """SELECT region, COUNT(*), SUM(amount) FROM orders o JOIN customers c ON o.customer = c.id GROUP BY region"""
-PATIENCE = 240.0
+PATIENCE = 600.0
 
 SMALL = ["--conf", "spark.driver.memory=512m", "--conf", "spark.executor.memory=900m"]
 

@@ -130,7 +130,7 @@ def test_an_old_file_is_registered_and_its_changes_are_seen(
 def test_a_connector_rests_goes_on_restarts_and_goes(worker: Worker, claims: Database) -> None:
     assert worker.register().code == 0
     assert worker("pause", worker.name).out == f"paused connector '{worker.name}'\n"
-    wait_for(lambda: worker.state() == "PAUSED PAUSED", seconds=90)
+    wait_for(lambda: worker.state() == "PAUSED PAUSED")
     again = worker.register(tombstones_on_delete="false")
     assert again.out.splitlines() == [
         f"connector '{worker.name}' was there: it has new options",
@@ -138,10 +138,10 @@ def test_a_connector_rests_goes_on_restarts_and_goes(worker: Worker, claims: Dat
     ]
     assert worker.ask(f"/connectors/{worker.name}/config")["tombstones.on.delete"] == "false"
     assert worker("resume", worker.name).code == 0
-    wait_for(lambda: worker.state() == "RUNNING RUNNING", seconds=90)
+    wait_for(lambda: worker.state() == "RUNNING RUNNING")
     assert worker("restart", worker.name, "--tasks").out.endswith("and its tasks\n")
     assert worker("restart", worker.name).code == 0
-    wait_for(lambda: worker.state() == "RUNNING RUNNING", seconds=90)
+    wait_for(lambda: worker.state() == "RUNNING RUNNING")
     last = worker.register()
     assert last.out.endswith("is RUNNING with 1 task\n"), last.err
     assert worker("delete", worker.name).code == 0
@@ -176,7 +176,7 @@ def test_a_connector_that_has_failed_says_why_and_can_be_mended(
 ) -> None:
     assert worker.register().code == 0
     taken_slot = f"SELECT active FROM pg_replication_slots WHERE slot_name = '{worker.prefix}'"
-    wait_for(lambda: claims.run(taken_slot) == [(True,)], seconds=90)
+    wait_for(lambda: claims.run(taken_slot) == [(True,)])
     other = Worker(connect, worker.file.parent, claims)
     wrong = {"slot_name": worker.prefix, "slot_max_retries": "0", "snapshot_mode": "no_data"}
     taken = other.register(**wrong)

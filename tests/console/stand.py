@@ -21,6 +21,7 @@ from headwater.server.http import make_app
 from headwater.server.server import Server
 from headwater.services.artifacts import fetch
 from headwater.services.debian import library_folders
+from headwater.services.ports import free_port
 from headwater.sources.values import STORES, ValuesStore
 from tests.server.serving import Served
 
@@ -32,21 +33,28 @@ NOWHERE = "http://127.0.0.1:1"
 
 PROGRAMS = ("chromium-headless-shell", "chromium")
 
+_WATCH = """place => {
+  const seen = ((globalThis.glimpsed ??= {})[place] = []);
+  const look = () => document.querySelectorAll(place).forEach((one) => seen.push(one.textContent));
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+}"""
+
 
 class Running:
     """A server in this process, which ends and begins again at the same port."""
 
     def __init__(self, folder: Path, access: Access, connect_url: str) -> None:
         self._folder, self._access, self._connect_url = folder, access, connect_url
-        self.port = 0
+        # While nobody listens there no client must be given it.
+        self.port, self._was_there = free_port(), False
 
     def start(self) -> None:
         """Begin, the second time with what ran when it ended."""
         listening = socket.create_server(("127.0.0.1", self.port))  # who comes too early waits
         self.server = Server(self._folder, connect_url=self._connect_url)
-        if self.port:
+        if self._was_there:
             self.server.start()
-        self.port = listening.getsockname()[1]
+        self._was_there = True
         config = uvicorn.Config(make_app(self.server, self._access), log_config=None, lifespan="off")
         config.timeout_graceful_shutdown = 1
         self._answering = uvicorn.Server(config)
@@ -85,9 +93,13 @@ class Stand:
         self.post(f"/applications/{name}/deployments", {"version_id": version["id"], **how})
         return STORES[name]
 
+    def get(self, path: str) -> Any:
+        """What the server says."""
+        return httpx.get(self.address + path, timeout=PATIENCE).json()
+
     def status(self, name: str) -> str:
         """How the deployment of an application is."""
-        found: str = httpx.get(f"{self.address}/pipelines/{name}", timeout=PATIENCE).json()["status"]
+        found: str = self.get(f"/pipelines/{name}")["status"]
         return found
 
     def until_running(self, name: str) -> None:
@@ -116,13 +128,16 @@ def served(folder: Path, *words: str) -> Iterator[Stand]:
 
 @contextmanager
 def standing(folder: Path, access: Access | None = None, *, connect_url: str = NOWHERE) -> Iterator[Stand]:
-    """A server at a free port."""
+    """A server at a free port; the stores that its pipelines read are gone with it."""
+    before = dict(STORES)
     running = Running(folder, access or Access(), connect_url)
     running.start()
     try:
         yield Stand(folder, f"http://localhost:{running.port}", running)
     finally:
         running.stop()
+        STORES.clear()
+        STORES.update(before)
 
 
 @contextmanager
@@ -137,6 +152,7 @@ def chromium() -> Iterator[Browser]:
             executable_path=next(path for path in programs if path.exists()),
             args=["--no-sandbox"],
             env={**os.environ, "LD_LIBRARY_PATH": libraries},
+            timeout=PATIENCE * 1000,
         )
         yield browser
         browser.close()
@@ -154,3 +170,23 @@ def looking(browser: Browser, address: str, **how: Any) -> Iterator[Page]:
     yield page
     context.close()
     assert troubles == []
+
+
+@dataclass(frozen=True)
+class Glimpses:
+    """What stood at a place of a page, be it for a moment: shorter than the time until a browser is asked again."""
+
+    page: Page
+    place: str
+
+    def __post_init__(self) -> None:
+        self.page.evaluate(_WATCH, self.place)
+
+    @property
+    def texts(self) -> set[str]:
+        """The texts that stood there."""
+        return set(self.page.evaluate("place => glimpsed[place]", self.place))
+
+    def until_seen(self, text: str) -> None:
+        """Wait until a text stood there."""
+        until(lambda: text in self.texts, f"{text!r} at {self.place}")

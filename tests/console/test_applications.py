@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -48,7 +47,7 @@ def test_sql_with_a_mistake_is_underlined_and_then_deployed(page: Page, stand: S
     expect(page).to_have_url(re.compile("/console/pipelines/pizza$"))
     expect(page.locator("svg.graph .node")).to_have_count(2)
     expect(page.get_by_role("region", name="Batches").locator("tbody tr").first).to_be_visible()
-    versions = httpx.get(f"{stand.address}/applications/pizza/versions").json()["application_versions"]
+    versions = stand.get("/applications/pizza/versions")["application_versions"]
     assert [one["statement"] for one in versions] == [FIRST]
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from headwater.console.pages import ASSETS
 from headwater.options import Secret
 from headwater.server.access import Access
-from tests.console.stand import Stand, looking, standing
+from tests.console.stand import PATIENCE, Stand, looking, standing
 
 TOKEN, READER = "t&=k n%", "only-looks"
 
@@ -53,7 +53,7 @@ def test_a_token_is_asked_for_and_kept_where_no_script_reads_it(outside: Page) -
 
 def test_a_cookie_alone_changes_nothing(guarded: Stand) -> None:
     # A page of another site can make a browser send the cookie, but not the header.
-    with httpx.Client(base_url=guarded.address) as client:
+    with httpx.Client(base_url=guarded.address, timeout=PATIENCE) as client:
         client.post("/console/login", json={"token": TOKEN}, headers={"X-Headwater-Console": "1"})
         assert client.get("/applications").status_code == 200
         assert client.post("/applications", json={"name": "forged"}).status_code == 403
@@ -66,7 +66,8 @@ def test_a_cookie_alone_changes_nothing(guarded: Stand) -> None:
 
 
 def test_who_may_only_read_changes_nothing(guarded: Stand) -> None:
-    with httpx.Client(base_url=guarded.address, headers={"X-Headwater-Console": "1"}) as client:
+    header = {"X-Headwater-Console": "1"}
+    with httpx.Client(base_url=guarded.address, headers=header, timeout=PATIENCE) as client:
         assert client.post("/console/login", json={"token": READER}).json() == {"is_known": True}
         assert client.get("/pipelines").status_code == 200
         assert client.post("/applications", json={"name": "read"}).status_code == 403
@@ -99,9 +100,10 @@ def test_nothing_but_our_own_files_may_run(outside: Page) -> None:
 
 
 def test_files_are_served_by_their_names_only(guarded: Stand) -> None:
-    assert httpx.get(f"{guarded.address}/console/assets/main.js").headers["content-type"].startswith("text/j")
-    for path in ("assets/nowhere.js", "assets/..%2fpages.py", "assets/fonts"):
-        assert httpx.get(f"{guarded.address}/console/{path}").status_code == 404, path
+    with httpx.Client(base_url=f"{guarded.address}/console/", timeout=PATIENCE) as client:
+        assert client.get("assets/main.js").headers["content-type"].startswith("text/j")
+        for path in ("assets/nowhere.js", "assets/..%2fpages.py", "assets/fonts"):
+            assert client.get(path).status_code == 404, path
 
 
 def test_assets_ask_nobody_else_and_make_no_html() -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from headwater.sources.values import STORES
-from tests.console.stand import Stand, until
+from tests.console.stand import PATIENCE, Stand, until
 
 EVIL = "<img src=x onerror=alert(5)>"
 
@@ -68,11 +68,10 @@ def test_two_questions_are_answered_side_by_side_and_again(page: Page, stand: St
 
 
 def is_ready(stand: Stand) -> bool:
-    listed = httpx.get(f"{stand.address}/views").json()["views"]
-    return any(one["name"] == "named" and one["is_ready"] for one in listed)
+    return any(one["name"] == "named" and one["is_ready"] for one in stand.get("/views")["views"])
 
 
 @pytest.mark.parametrize("sql", ["DROP VIEW named", "CREATE TABLE t (id INT) WITH ('connector' = 'values')"])
 def test_only_questions_are_taken(stand: Stand, sql: str) -> None:
-    answer = httpx.get(f"{stand.address}/queries", params={"sql": sql})
+    answer = httpx.get(f"{stand.address}/queries", params={"sql": sql}, timeout=PATIENCE)
     assert (answer.status_code, answer.json()["error"]["message"]) == (400, "only SELECT can be asked here")

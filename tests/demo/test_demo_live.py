@@ -30,7 +30,7 @@ def test_a_second_start_goes_on_and_ctrl_c_leaves_nothing_behind(folder_of_its_o
     # The browser stands before the demo begins, which ends by itself.
     with chromium() as browser:
         first = subprocess.Popen(
-            [*HEADWATER, "demo", "claims", "--for", "30s", "--plain"],
+            [*HEADWATER, "demo", "claims", "--for", "60s", "--plain"],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

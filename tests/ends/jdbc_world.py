@@ -59,7 +59,7 @@ class Follower:
         """Everything that is committed now, not yet let go."""
         target, heard = self.source.now(), []
         while self.after is None or self.after < target:
-            delivery = self.source.read(self.after, 1_000_000, wait=60.0)
+            delivery = self.source.read(self.after, 1_000_000, wait=120.0)
             assert delivery is not None
             heard.append(self.take(delivery))
         return heard

@@ -39,7 +39,7 @@ def arrow_changes(table: SinkTable, columns: Sequence[Any]) -> ChangeSet:
     return ChangeSet(table.name, table.schema, (Rows(made),))
 
 
-def wait_for(what: Callable[[], bool], *, seconds: float = 60.0, pause: float = 0.01) -> None:
+def wait_for(what: Callable[[], bool], *, seconds: float = 120.0, pause: float = 0.01) -> None:
     """Return as soon as a condition holds, looked at again after each pause; fail if it does not in time."""
     deadline = time.monotonic() + seconds
     while not what():

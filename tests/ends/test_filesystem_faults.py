@@ -26,7 +26,7 @@ HOUSE = Path(__file__).parent.parent.parent
 @pytest.mark.parametrize("kind", ["growing", "folder", "snapshot-csv"])
 def test_killed_at_every_call_to_the_disk_each_batch_is_written_once(tmp_path: Path, kind: str) -> None:
     command = [sys.executable, "-m", filesystem_child.__name__, kind, str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 10
 

@@ -249,7 +249,7 @@ def test_a_server_that_does_not_answer_is_asked_again() -> None:
     table = SourceTable("t", schema("a int"), read(scan__refresh_interval="5 ms"))
     refresher = Refresher([table], refresh, just_read=set())
     try:
-        assert answered.wait(60)
+        assert answered.wait(120)
         wait_for(lambda: refresher.trouble is None)
         refresher.check()
     finally:

@@ -91,11 +91,11 @@ class Cast:
         }
         client = ConnectClient(self.connect.url)
         client.put(connector_of(json.dumps({"name": "faults", "config": config}), "faults.json"))
-        assert not client.wait("faults").failed
+        assert not client.wait("faults", seconds=180).failed
 
     def topics(self) -> set[str]:
         """What the broker holds."""
-        return set(topics({"bootstrap.servers": self.kafka.address}))
+        return set(topics({"bootstrap.servers": self.kafka.address}, 90))
 
     def start_pipeline(self) -> None:
         """Run the pipeline as a program of its own, anew or where it was."""
@@ -133,8 +133,8 @@ class Cast:
 
     def documents(self) -> Totals:
         """What the index holds, as a dashboard would see it."""
-        urlopen(Request(f"{self.search.url}/totals/_refresh", method="POST"), timeout=30).read()
-        said = json.load(urlopen(f"{self.search.url}/totals/_search?size=100", timeout=30))
+        urlopen(Request(f"{self.search.url}/totals/_refresh", method="POST"), timeout=120).read()
+        said = json.load(urlopen(f"{self.search.url}/totals/_search?size=100", timeout=120))
         found = [hit["_source"] for hit in said["hits"]["hits"]]
         return {row["kind"]: (row["n"], row["total"]) for row in found}
 
@@ -250,9 +250,9 @@ def last_values(address: str, topic: str) -> dict[bytes, bytes]:
     )
     found: dict[bytes, bytes] = {}
     try:
-        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=120).topics[topic].partitions
         consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
-        left, deadline = len(partitions), time.monotonic() + 30
+        left, deadline = len(partitions), time.monotonic() + 120
         while left:
             message = consumer.poll(1.0)
             if time.monotonic() > deadline:

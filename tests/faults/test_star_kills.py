@@ -113,7 +113,7 @@ def test_a_star_through_kafka_is_always_whole(
         said = connector(kind, found.source, connect.kafka, prefix)
         client.put(connector_of(said, "register-mysql.json"))
         try:
-            assert not client.wait(prefix).failed
+            assert not client.wait(prefix, seconds=180).failed
             found.text = through(connect.kafka, prefix, found.target)
             kill_and_compare(found, victims("topics", kind, kills))
         finally:

@@ -40,7 +40,7 @@ def debezium_server(connect: SharedConnect, database: Database) -> Iterator[str]
     client = ConnectClient(connect.url)
     client.put(connector_of(json.dumps({"name": name, "config": config}), "bank.json"))
     try:
-        assert not client.wait(name).failed
+        assert not client.wait(name, seconds=180).failed
         wait_for_slot(database, name)
         yield name
     finally:

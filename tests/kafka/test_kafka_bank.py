@@ -144,7 +144,7 @@ def relayed(kafka: SharedKafka, connect: SharedConnect, books: Books) -> Iterato
     wanted = {f"{other}.{name}" for name in ("public.accounts", "public.transfers", "transaction")}
     with debezium_server(connect, books.source) as server, Relay(kafka, server, other, "nothing") as relay:
         books.transact(random.Random(7), least=300)
-        wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=SECONDS)
+        wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address}, 90)), seconds=SECONDS)
         yield relay, other
 
 

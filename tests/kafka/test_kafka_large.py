@@ -14,7 +14,7 @@ import pytest
 
 from tests.stage.shared import SharedKafka
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
 MESSAGES = 250_000
 

@@ -22,7 +22,7 @@ from headwater.demo.outbox import make_tables as make_outbox
 from headwater.demo.package_files import packaged
 from headwater.kafka.clients import topics
 from headwater.runtime.pipeline import Pipeline
-from tests.faults.cast import last_values
+from tests.ends.kafka_world import latest
 from tests.kafka.relayed import wait_for_slot
 from tests.pipeline.world import command, pipeline, rows
 from tests.postgres.world import Database, wait_for
@@ -88,8 +88,8 @@ def run_until(running: Pipeline, reached: Callable[[], bool]) -> None:
 def documents(url: str, index: str) -> set[Document]:
     """What the index shows."""
     try:
-        urlopen(Request(f"{url}/{index}/_refresh", method="POST"), timeout=30).read()
-        said = json.load(urlopen(f"{url}/{index}/_search?size=1000", timeout=30))
+        urlopen(Request(f"{url}/{index}/_refresh", method="POST"), timeout=120).read()
+        said = json.load(urlopen(f"{url}/{index}/_search?size=1000", timeout=120))
     except HTTPError as problem:
         assert problem.code == 404
         return set()
@@ -157,7 +157,7 @@ def test_insurance_costs_go_from_postgres_over_kafka_to_an_index(
     server, index = registered("register-postgres.json"), opensearch.index("costs")
     topic = f"{server}.claims.accident_claims"
     tail = ("tail", topic, "--from-beginning", "--property", f"bootstrap.servers={kafka.address}")
-    wait_for(lambda: topic in topics({"bootstrap.servers": kafka.address}), seconds=180)
+    wait_for(lambda: topic in topics({"bootstrap.servers": kafka.address}, 90), seconds=180)
     assert command(*tail, "--max", "3").code == 0
     text = costs_script(kafka, opensearch, database, server=server, index=index)
     with pipeline(text, tmp_path) as running:
@@ -194,7 +194,7 @@ def test_members_who_change_their_company_take_their_claims_with_them(
     text = packaged(TABLES[CDC]) + packaged("claims_costs.sql")
     text = with_addresses(text, kafka, opensearch, database, server=server, index=index)
     wanted = {f"{server}.claims.accident_claims", f"{server}.claims.members"}
-    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=180)
+    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address}, 90)), seconds=180)
 
     def is_true() -> bool:
         return documents(opensearch.url, index) == {tuple(row) for row in database.run(COSTS)}
@@ -249,7 +249,7 @@ def test_orders_go_from_messages_to_a_topic_by_key(
     )
     with pipeline(text, tmp_path) as running:
         running.run_once()
-    held = [json.loads(value) for value in last_values(kafka.address, output).values()]
+    held = list(latest(kafka.plain, output).values())
     for order in held:
         order["pizzas"] = json.loads(order["pizzas"])
     assert sorted(held, key=lambda order: order["order_id"]) == expected

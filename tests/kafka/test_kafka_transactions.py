@@ -22,7 +22,7 @@ from tests.pipeline.world import Listening, made_database, pipeline, rows
 from tests.postgres.world import Database, wait_for
 from tests.stage.shared import SharedConnect, SharedKafka, fresh
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
 BATCHES = 5
 """So many batches are looked at while transfers go on."""
@@ -122,7 +122,7 @@ def test_ends_that_are_told_later_are_found_while_the_pipeline_runs(
     wanted = {f"{other}.public.credits", f"{other}.public.debits"}
     listening = Listening()
     with Relay(kafka, server, other, "credits"):
-        wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=180)
+        wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address}, 90)), seconds=180)
         with pipeline(script(kafka, other, f"{other}.transaction"), tmp_path, listening) as running:
             running.run_once()
             assert any("no topic" in subject for subject in listening.subjects("note"))
@@ -160,4 +160,4 @@ def wait_for_topics(kafka: SharedKafka, database: Database, server: str) -> None
     """Wait until all topics of a server are there; the one of transactions begins with the first."""
     database.run("UPDATE credits SET amount = amount")
     wanted = {f"{server}.public.credits", f"{server}.public.debits", f"{server}.transaction"}
-    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address})), seconds=180)
+    wait_for(lambda: wanted <= set(topics({"bootstrap.servers": kafka.address}, 90)), seconds=180)

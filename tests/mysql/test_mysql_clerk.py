@@ -11,7 +11,7 @@ from headwater.demo.classicmodels import DDL, Clerk, first_rows
 from tests.mysql.world import Database
 from tests.stage.shared import SharedMysql
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.services]
 
 WORKS = 150
 KEYS = {

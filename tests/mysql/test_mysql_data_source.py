@@ -15,7 +15,7 @@ from headwater.spark.session import open_session
 from tests.mysql.world import Database
 from tests.postgres.followed import Followed, brief
 
-pytestmark = [pytest.mark.services, pytest.mark.jvm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services, pytest.mark.jvm]
 
 
 def test_rows_and_changes_are_read_like_those_of_postgres(database: Database, tmp_path: Path) -> None:

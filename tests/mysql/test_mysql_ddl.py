@@ -13,7 +13,7 @@ from headwater.sources.mysql.statements import folded, statements_in
 from tests.mysql.world import Database, World
 from tests.postgres.world import brief, read_now
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 
 def test_columns_that_nobody_declared_come_and_go(database: Database, world: World) -> None:

@@ -25,7 +25,7 @@ from tests.mysql.world import Database, World
 from tests.postgres.world import brief, read_now
 from tests.stage.shared import SharedMysql
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 
 def test_rows_that_are_not_told_one_by_one_are_refused(database: Database, world: World) -> None:

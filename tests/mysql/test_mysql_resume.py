@@ -28,11 +28,11 @@ from headwater.sources.mysql.connect import address_of, session
 from headwater.sources.mysql.places import Gtids, Place, file_of
 from headwater.sources.mysql.resume import BORN, SEEN
 from headwater.sources.mysql.server import facts_of, gtids_at
-from tests.mysql.world import Database, World
+from tests.mysql.world import Database, World, server_folder
 from tests.postgres.world import bag, brief, read_now, wait_for
 from tests.stage.shared import SharedMysql
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 COLUMNS = "id int, n int"
 
@@ -101,18 +101,18 @@ def test_nothing_is_lost_or_doubled_when_it_is_stopped_or_killed(database: Datab
 
 
 @pytest.fixture(scope="module")
-def own_mysql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MysqlServer]:
+def own_mysql() -> Iterator[MysqlServer]:
     """A server that can be restarted, and whose log can be thrown away."""
-    with MysqlServer(tmp_path_factory.mktemp("own"), settings={"server-id": "2"}) as server:
+    with server_folder() as folder, MysqlServer(folder, settings={"server-id": "2"}) as server:
         yield server
         # Nobody needs its data any more: an end in order takes seconds.
         server.kill()
 
 
 @pytest.fixture(scope="module")
-def own_mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariadbServer]:
+def own_mariadb() -> Iterator[MariadbServer]:
     """The same of the other kind."""
-    with MariadbServer(tmp_path_factory.mktemp("own"), settings={"server-id": "2"}) as server:
+    with server_folder() as folder, MariadbServer(folder, settings={"server-id": "2"}) as server:
         yield server
 
 

@@ -20,11 +20,11 @@ from headwater.errors import HeadwaterError, SourceError
 from headwater.services.mysql import MysqlServer
 from headwater.sources.base import SourceTable
 from headwater.sources.mysql.source import describe
-from tests.mysql.world import Database, World
+from tests.mysql.world import Database, World, server_folder
 from tests.postgres.world import bag, brief, read_now, wait_for
 from tests.stage.shared import SharedMysql, fresh
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 
 def refusal(world: World, *tables: SourceTable) -> HeadwaterError:
@@ -96,16 +96,16 @@ def test_a_server_that_does_not_answer_is_named(mysql: SharedMysql, world: World
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedMysql]:
+def quiet() -> Iterator[SharedMysql]:
     """A server that writes no log."""
-    with MysqlServer(tmp_path_factory.mktemp("quiet"), settings={"disable-log-bin": "ON"}) as server:
+    with server_folder() as folder, MysqlServer(folder, settings={"disable-log-bin": "ON"}) as server:
         yield SharedMysql(server.port, server.user, server.password)
 
 
 @pytest.fixture(scope="module")
-def sparing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedMysql]:
+def sparing() -> Iterator[SharedMysql]:
     """A server that writes rows in part; not the shared one, where others write meanwhile."""
-    with MysqlServer(tmp_path_factory.mktemp("sparing"), settings={"binlog-row-image": "MINIMAL"}) as server:
+    with server_folder() as folder, MysqlServer(folder, settings={"binlog-row-image": "MINIMAL"}) as server:
         yield SharedMysql(server.port, server.user, server.password)
 
 
@@ -229,7 +229,7 @@ def writing(database: Database) -> Iterator[list[Exception]]:
                 one.execute(f"USE {database.name}")
             # The wait for a lock, not the time a write takes. Who waits for the transaction that is open waits for ever;
             # others of this server may lock everything for a moment.
-            aside.execute("SET SESSION lock_wait_timeout = 20, innodb_lock_wait_timeout = 20")
+            aside.execute("SET SESSION lock_wait_timeout = 100, innodb_lock_wait_timeout = 100")
             for number in itertools.takewhile(lambda _: not stop.is_set(), itertools.count(1)):
                 try:
                     aside.execute("INSERT INTO aside VALUES ()")

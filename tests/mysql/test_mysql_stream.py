@@ -13,7 +13,7 @@ from headwater.log.positions import Position
 from tests.mysql.world import Database, World
 from tests.postgres.world import bag, brief, events, parts, read_now
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.services]
 
 
 CHANGES = (

@@ -20,7 +20,7 @@ from headwater.services.mariadb import MariadbServer
 from headwater.services.mysql import MysqlServer
 from headwater.services.mysql_server import MysqlFamilyServer
 from tests.mysql.kinds import KINDS
-from tests.mysql.world import Database, World
+from tests.mysql.world import Database, World, server_folder
 from tests.postgres.world import brief, read_now, rows_of
 from tests.stage.shared import SharedMysql
 
@@ -43,16 +43,16 @@ def in_new_york(made: MysqlFamilyServer) -> Iterator[SharedMysql]:
 
 
 @pytest.fixture(scope="module")
-def far_mysql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedMysql]:
+def far_mysql() -> Iterator[SharedMysql]:
     """A server whose clock is that of New York."""
-    with in_new_york(MysqlServer(tmp_path_factory.mktemp("far"), settings={"server-id": "3"})) as server:
+    with server_folder() as folder, in_new_york(MysqlServer(folder, settings={"server-id": "3"})) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def far_mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedMysql]:
+def far_mariadb() -> Iterator[SharedMysql]:
     """The same of the other kind."""
-    with in_new_york(MariadbServer(tmp_path_factory.mktemp("far"), settings={"server-id": "3"})) as server:
+    with server_folder() as folder, in_new_york(MariadbServer(folder, settings={"server-id": "3"})) as server:
         yield server
 
 

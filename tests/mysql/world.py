@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,16 @@ from headwater.sources.mysql.options import MysqlOptions
 from headwater.sources.mysql.source import open_source
 from tests.postgres.world import schema
 from tests.stage.shared import SharedMysql, fresh
+
+
+@contextmanager
+def server_folder() -> Iterator[Path]:
+    """A folder for a server that another test run cannot close: pytest's own are shut to other users whenever one starts.
+
+    A server of root runs as another user, who finds a table read only from then on.
+    """
+    with tempfile.TemporaryDirectory(prefix="headwater-mysql-") as made:
+        yield Path(made)
 
 
 class Database:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from headwater.services.postgres import EmbeddedPostgres, temporary_postgres
-from tests.pipeline.world import Ran, command, made_database, pipeline, process, sink, source
+from tests.pipeline.world import START_SECONDS, Ran, command, made_database, pipeline, process, sink, source
 from tests.postgres.world import Database
 
 pytestmark = [pytest.mark.services, pytest.mark.jvm]
@@ -225,7 +225,7 @@ def test_a_wrong_command_line_is_told_with_code_2(folder: Path) -> None:
     refused(command("run", folder / "latin.sql"), "is not UTF-8 text", code=2)
     refused(command("explain", folder / "a.sql", "-e", "SELECT 1"), "not both", code=2)
     with process(folder, "run", "--stat", "x") as ended:
-        assert ended.wait(60) == 2
+        assert ended.wait(START_SECONDS) == 2
 
 
 def test_a_port_in_use_is_told_before_anything_is_made(folder: Path) -> None:

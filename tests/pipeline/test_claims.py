@@ -172,7 +172,7 @@ def test_the_sink_equals_the_query_through_changes_a_kill_and_a_restart(
         become_equal(claims, SINK, QUERY)
         two_want_one(claims, folder)
         second.send_signal(signal.SIGINT)
-        assert second.wait(60) == 130
+        assert second.wait(START_SECONDS) == 130
     assert "snapshot of accident_claims" in said(folder) and "Traceback" not in said(folder)
     assert f"{ROLE}-secret" not in said(folder)
     equal = command("verify", "--state", state)

@@ -102,7 +102,7 @@ def test_a_view_that_waits_for_a_snapshot_when_the_process_dies_is_computed_afte
     with pipeline(both, folder) as running:
         # As if the snapshot took longer than the next change of another table.
         monkeypatch.setattr(type(running.ends), "whole_at", lambda *_: False)
-        assert running.step(wait=60.0) is not None
+        assert running.step(wait=120.0) is not None
         monkeypatch.undo()
     with pipeline(both, folder) as running:
         running.run_once()

@@ -32,7 +32,7 @@ def settle(running: Pipeline, database: Database, *numbers: int) -> None:
         running.run_once()
         return rows(running, "counts") == bag(database, counted(*numbers))
 
-    wait_for(is_right, seconds=60.0)
+    wait_for(is_right)
 
 
 def test_a_column_of_one_table_stops_what_uses_it_over_all_of_them(database: Database, folder: Path) -> None:

@@ -39,7 +39,7 @@ def settle(running: Pipeline, database: Database, *numbers: int) -> None:
         running.run_once()
         return rows(running, "totals") == bag(database, at_server(*numbers))
 
-    wait_for(is_right, seconds=60.0)
+    wait_for(is_right)
 
 
 def test_views_follow_tables_that_come_and_go(database: Database, folder: Path) -> None:

@@ -152,12 +152,16 @@ def test_readers_of_a_turning_pipeline_never_see_half_a_transaction(
     readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for number in range(12):
-        transfer(bank, number)
-        assert turning.catch_up(120)
-    done.set()
-    for reader in readers:
-        reader.join()
+    try:
+        for number in range(12):
+            transfer(bank, number)
+            assert turning.catch_up(120)
+            # Every fourth time somebody reads before it goes on.
+            wait_for(lambda number=number: len(seen) > number // 4)  # type: ignore[misc]  # bound at once
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
     turning.stop()
     turning.join()
     assert turning.problem is None

@@ -36,8 +36,8 @@ class Stands(BaseException):
 
 @pytest.fixture
 def shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose state is shared from the beginning, as on a cluster."""
-    monkeypatch.setattr(turns, "LEASE_SECONDS", 2.0)
+    """A folder whose state is shared from the beginning, as on a cluster; a driver that lives is never taken for dead."""
+    monkeypatch.setattr(turns, "LEASE_SECONDS", 120.0)
     monkeypatch.setattr(turns, "RENEW_SECONDS", 0.3)
     (folder / "state" / turns.FOLDER).mkdir(parents=True)
     return folder
@@ -70,8 +70,11 @@ def stand_still(running: Pipeline, monkeypatch: pytest.MonkeyPatch) -> list[Chan
         patch.setattr(written, "write", stop)
         running.run_once()
     turn = getattr(running.progress.check_turn, "__self__", None)
-    assert isinstance(turn, Turn)
+    assert isinstance(turn, Turn) and turn._thread is not None
     turn._ended.set()
+    # One that is just renewing its lease would look alive.
+    turn._thread.join()
+    monkeypatch.setattr(turns, "LEASE_SECONDS", 0.5)
     for one in running.ends.sources.values():
         one.close()
     return kept

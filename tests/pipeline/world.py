@@ -154,7 +154,7 @@ def both(database: Database, one: str, other: str) -> tuple[Bag, Bag]:
     return found[0], found[1]
 
 
-def become_equal(database: Database, sink: str, query: str, *, seconds: float = 60.0) -> Bag:
+def become_equal(database: Database, sink: str, query: str, *, seconds: float = START_SECONDS) -> Bag:
     """Wait until a sink holds what the query gives, and give that."""
     last: list[tuple[Bag, Bag]] = []
 

@@ -49,5 +49,5 @@ def captured(
     thread = threading.Thread(target=run)
     thread.start()
     yield ended
-    thread.join(60.0)
+    thread.join(120.0)
     assert not thread.is_alive()

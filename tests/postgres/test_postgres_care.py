@@ -199,7 +199,7 @@ def test_first_rows_are_watched_too(
         if facts["stage"] == "snapshot":
             assert len(database.slots()) == 1
             grow(database, 3)
-            assert warned.wait(60.0)
+            assert warned.wait(120.0)
 
     def hear(_: str, **facts: object) -> None:
         if "wal.retained.max" in str(facts.get("subject")):

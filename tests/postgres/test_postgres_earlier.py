@@ -45,7 +45,7 @@ def killed(database: Database, world: World, table: SourceTable, *, parts: int =
     line = to_line(config_of([table], world.context, after=None))
     child = multiprocessing.get_context("spawn").Process(target=die, args=(line, parts))
     child.start()
-    child.join(60)
+    child.join(200)
     assert child.exitcode == -signal.SIGKILL
     wait_for(
         lambda: (
@@ -186,7 +186,7 @@ def test_a_table_without_a_key_is_read_from_its_beginning(database: Database, wo
     line = to_line(config_of([table], world.context, after=None))
     child = multiprocessing.get_context("spawn").Process(target=die, args=(line, 0))
     child.start()
-    child.join(60)
+    child.join(200)
     assert child.exitcode == -signal.SIGKILL and left(log_folder(world.context)) == 0
     database.run("DELETE FROM t WHERE id % 3 = 0")
     with world.source(table) as source:

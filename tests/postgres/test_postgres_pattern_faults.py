@@ -46,7 +46,7 @@ def test_first_rows_of_all_tables_are_of_one_moment_also_after_a_crash(
     database.run("UPDATE orders_2 SET n = n + 1 WHERE id % 13 = 0; UPDATE orders_1 SET n = 4")
     names = [f"orders_{number}" for number in range(1, 5)]
     with world.source(held.table) as source:
-        first = source.read(None, 10, wait=60.0)
+        first = source.read(None, 10, wait=120.0)
         assert first is not None
         held.take([first])
         assert held.rows() == at_server(database, *names)

@@ -73,6 +73,7 @@ def test_who_has_our_slot_and_was_silent_for_too_long_is_sent_away(
     """As a capture whose machine died while something was on its way to it: the server hears nothing, and waits."""
     make(database)
     monkeypatch.setattr("headwater.sources.postgres.server.ACTIVE_SECONDS_OURS", 0.2)
+    monkeypatch.setattr("headwater.sources.postgres.server.SENT_AWAY_SECONDS", 120.0)
     database.run("CREATE PUBLICATION p FOR TABLE t")
     database.run("SELECT pg_create_logical_replication_slot('one', 'pgoutput')")
     database.run(f"ALTER DATABASE {database.name} SET wal_sender_timeout = '300ms'")

@@ -69,7 +69,7 @@ def copy_slots(primary: Database, standby: EmbeddedPostgres) -> None:
         asked(standby, "SELECT pg_sync_replication_slots()")
         return asked(standby, SYNCED) == [(1,)]
 
-    wait_for(is_kept, seconds=60.0)
+    wait_for(is_kept)
 
 
 def test_changes_of_a_standby_are_refused_and_first_rows_are_read(

@@ -66,7 +66,7 @@ def test_a_capture_that_is_killed_in_the_middle_loses_and_doubles_nothing(
                 # More than is held: some of it is in the capture's file when that is killed.
                 fill(cursor, first=100_000 * step, count=26_000)
                 database.run("INSERT INTO t VALUES (%s, 'small')", -1 - step)
-                wait_for(lambda: _open_bytes(source.capture_pid) > 1_000_000, seconds=60.0)
+                wait_for(lambda: _open_bytes(source.capture_pid) > 1_000_000)
                 killed = source.capture_pid
                 os.kill(killed, signal.SIGKILL)
                 wait_for(lambda killed=killed: source.capture_pid != killed)  # type: ignore[misc]  # bound in the loop

@@ -67,4 +67,4 @@ def test_a_mistake_of_whoever_looks_ends_the_capture(watched: CaptureConfig) -> 
             return True
         return False
 
-    wait_for(is_told, seconds=30.0)
+    wait_for(is_told)

@@ -43,7 +43,7 @@ def schema(columns: str, *key: str) -> Schema:
     return Schema(tuple(Column(name, kind) for name, kind in parts), key)
 
 
-def wait_for(what: Callable[[], bool], *, seconds: float = 60.0) -> None:
+def wait_for(what: Callable[[], bool], *, seconds: float = 120.0) -> None:
     """Return soon after a condition holds; fail if it does not in time.
 
     Who waits long asks less often: asking takes the time of those it waits for.

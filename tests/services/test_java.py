@@ -107,7 +107,7 @@ def test_spark_runs_on_a_machine_without_java(tmp_path: Path) -> None:
                 (programs / program.name).symlink_to(program)
     given = environment(tmp_path, path=str(programs)) | {"HOME": str(tmp_path)}
     said = subprocess.run(
-        [sys.executable, "-c", SPARK], env=given, cwd=tmp_path, capture_output=True, text=True, timeout=280
+        [sys.executable, "-c", SPARK], env=given, cwd=tmp_path, capture_output=True, text=True, timeout=600
     )
     assert "answer 45" in said.stdout, said.stderr
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from headwater.services.java import stderr_to
 
+SECONDS = 120.0
+
 
 def test_standard_error_is_given_back_to_whom_it_was_taken_from(tmp_path: Path) -> None:
     before = os.fstat(2)
@@ -19,14 +21,14 @@ def test_standard_error_is_given_back_to_whom_it_was_taken_from(tmp_path: Path) 
             waits.wait(0.5)
 
     def second() -> None:
-        inside.wait(10)
+        inside.wait(SECONDS)
         with stderr_to(tmp_path / "second.log"):
             waits.set()
-            one.join(10)
+            one.join(SECONDS)
 
     one, two = threading.Thread(target=first), threading.Thread(target=second)
     one.start()
     two.start()
-    two.join(10)
+    two.join(SECONDS)
     after = os.fstat(2)
     assert (after.st_dev, after.st_ino) == (before.st_dev, before.st_ino)

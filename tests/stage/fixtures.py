@@ -34,6 +34,11 @@ STAGE = "HEADWATER_TEST_STAGE"
 ORDER = ("connect", "kafka", "opensearch", "mysql", "mariadb")
 """How they are stopped: who needs another goes first."""
 
+PATIENT_BROKER = {"broker.session.timeout.ms": "60000"}
+PATIENT_WORKER = {"session.timeout.ms": "60000"}
+"""Nobody kills those that all share: one that stands still on a busy machine is not taken for dead. A broker that is has
+no room for topics, and a worker begins all its connectors anew."""
+
 _PIPE = pytest.StashKey[int]()
 
 
@@ -109,7 +114,8 @@ def _shared(name: str, start: Callable[[Path], dict[str, Any]]) -> dict[str, Any
 def _start_kafka(stage: Path) -> dict[str, str]:
     certificates = make_certificates(stage / "certificates")
     secured = Secured(certificates)
-    server = KafkaServer(stage / "kafka", secured=secured, lifetime=stage / "alive").start()
+    alive = stage / "alive"
+    server = KafkaServer(stage / "kafka", secured=secured, settings=PATIENT_BROKER, lifetime=alive).start()
     return asdict(
         SharedKafka(
             address=server.address,
@@ -125,7 +131,13 @@ def _start_kafka(stage: Path) -> dict[str, str]:
 
 def _start_connect(stage: Path, kafka: SharedKafka) -> dict[str, str]:
     plugins = ("debezium-postgres", "debezium-mysql", "debezium-mariadb")
-    worker = ConnectWorker(stage / "connect", kafka=kafka.address, plugins=plugins, lifetime=stage / "alive")
+    worker = ConnectWorker(
+        stage / "connect",
+        kafka=kafka.address,
+        plugins=plugins,
+        settings=PATIENT_WORKER,
+        lifetime=stage / "alive",
+    )
     return {"url": worker.start().url}
 
 

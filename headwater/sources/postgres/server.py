@@ -127,14 +127,17 @@ def wait_inactive(
     while True:
         slot = find_slot(cursor, name)
         waited = time.monotonic() - begun
-        if slot is None or slot.active_pid is None or waited > seconds:
-            if told and (slot is None or slot.active_pid is None):
+        if slot is None or slot.active_pid is None:
+            if told:
                 tell(Report("waiting", f"replication slot '{name}' is free; going on"))
             return slot
+        # Also if a machine that stood still has let the whole time pass at once.
         if waited > TOLD_SECONDS and not told:
             told = True
             by_whom = f"replication slot '{name}' is in use: {_reader(cursor, slot)}"
             tell(Report("waiting", f"{by_whom}; going on when it is free"))
+        if waited > seconds:
+            return slot
         time.sleep(0.1)
 
 
