@@ -71,7 +71,7 @@ def integration_command(given: argparse.Namespace) -> int:
 
 
 def _deploy(client: ServerClient, given: argparse.Namespace) -> int:
-    version = given.version or _latest(client, given)
+    version = _latest(client, given) if given.version is None else given.version
     body = {
         "version_id": version,
         "parallelism": given.parallelism,

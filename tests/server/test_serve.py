@@ -94,7 +94,37 @@ def test_who_is_not_there_or_not_known_is_told(url: str, capsys: pytest.CaptureF
     assert "no server answers at http://127.0.0.1:1" in capsys.readouterr().err
     assert main(["app", "list", "--server", url.replace("http:", "https:")]) == 1
     assert "A server without --certificate is at http://" in capsys.readouterr().err
-    assert main(["app", "list", "--server", "nowhere"]) == 2
+
+
+@pytest.mark.parametrize(
+    "address", ["nowhere", "http://", "http://[::1", "http://here:many", "http://here:0", "ftp://here"]
+)
+def test_what_is_no_address_is_refused(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["app", "list", "--server", address]) == 2
+    assert f"'{address}' is not the address of a server" in capsys.readouterr().err
+
+
+def test_what_cannot_be_sent_is_refused_and_not_shown(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two").write_text("hunter2-0123456789\nhunter2-0123456789\n")
+    for token in ("hunter2-012345678…", "hunter2\r\nX-More: 1", f"${{file:{tmp_path}/two}}"):
+        assert main(["app", "list", "--server", url, "--token", token]) == 2
+        complaint = capsys.readouterr().err
+        assert "no request can carry" in complaint and "hunter2" not in complaint
+    for address in ("http://ann:hunter2@here:1", "http://ann:hunter2@here:many"):
+        assert main(["app", "list", "--server", address]) == 2
+        assert "hunter2" not in capsys.readouterr().err
+
+
+def test_a_version_that_is_given_as_nothing_is_not_the_latest(
+    url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "shop.sql").write_text(SCRIPT)
+    said(capsys, "app", "create", "shop", url=url)
+    said(capsys, "app", "version", "shop", str(tmp_path / "shop.sql"), url=url)
+    code, _, complaint = said(capsys, "app", "deploy", "shop", "--version", "", url=url)
+    assert code == 1 and "there is no version of 'shop' ''" in complaint
 
 
 @pytest.mark.parametrize(
