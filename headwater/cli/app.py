@@ -61,7 +61,7 @@ def integration_command(given: argparse.Namespace) -> int:
         return _print(given, said, [f"deleted integration '{given.name}'; what runs with it goes on"])
     secret = None if given.secret_file is None else _read(given.secret_file).rstrip("\r\n")
     pairs = [pair.partition("=") for pair in given.option]
-    wrong = [name for name, sign, _ in pairs if not sign]
+    wrong = [name for name, sign, _ in pairs if not (sign and name)]
     if wrong:
         raise UsageError(f"'{wrong[0]}' is not NAME=VALUE", hint="Write --option 'properties.acks=all'.")
     body = {"name": given.name, "host": given.host, "user": given.user, "secret": secret}
