@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import threading
 from pathlib import Path
 
 import pytest
 
 from headwater.cli.client.script import run_script
 from headwater.errors import HeadwaterError, UsageError
-from tests.cli.test_client_shell import WrittenSession
+from headwater.runtime.conversation import Onlooker, Outcome
+from headwater.runtime.facts import Listener
+from tests.cli.test_client_shell import WrittenQuery, WrittenSession
 
 
 def test_commands_and_short_forms_do_what_they_do_on_a_terminal(
@@ -39,3 +43,37 @@ def test_the_first_error_ends_a_script_wherever_it_stands(tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="one file too deep"):
         run_script(session, f"SOURCE '{file}';", "sql", form=None, once=True)
     assert session.asked == [f"{file}: WRONG"]
+
+
+class ElsewhereQuery(WrittenQuery):
+    """One that is told by a thread of its own, as those of a server are, until it is stopped."""
+
+    def start(self, onlooker: Onlooker) -> None:
+        self.thread = threading.Thread(target=super().start, args=[onlooker])
+        self.thread.start()
+
+
+class ElsewhereSession(WrittenSession):
+    def __init__(self) -> None:
+        super().__init__()
+        self.query = ElsewhereQuery()
+
+    def run(self, text: str, file: str, *, listener: Listener, once: bool = False) -> Outcome:
+        return self.query
+
+
+class NobodyReads(io.StringIO):
+    """The other end of the pipe is gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_query_whose_reader_is_gone_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = ElsewhereSession()
+    monkeypatch.setattr("sys.stdout", NobodyReads())
+    with pytest.raises(BrokenPipeError):
+        run_script(session, "SELECT 1", "sql", form="csv", once=False)
+    assert session.query.ended.is_set()
+    session.query.thread.join(30.0)
+    assert not session.query.thread.is_alive()

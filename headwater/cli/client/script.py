@@ -97,9 +97,11 @@ def _follow(query: Query, view: Shown) -> None:
     gate = Gate(view)
     query.start(gate)
     try:
-        while not query.ended.wait(POLL_SECONDS):
+        while gate.gone is None and not query.ended.wait(POLL_SECONDS):
             pass
-    except Stopped:
+        if gate.gone is not None:
+            raise gate.gone
+    except (Stopped, BrokenPipeError):
         query.stop()
         query.ended.wait()
         raise
