@@ -60,6 +60,8 @@ def integration_command(given: argparse.Namespace) -> int:
         said = client.ask("DELETE", path_of("integrations", given.name))
         return _print(given, said, [f"deleted integration '{given.name}'; what runs with it goes on"])
     secret = None if given.secret_file is None else _read(given.secret_file).rstrip("\r\n")
+    if secret == "":
+        raise UsageError(f"there is no secret in {given.secret_file}", hint="Its text is the secret.")
     pairs = [pair.partition("=") for pair in given.option]
     wrong = [name for name, sign, _ in pairs if not (sign and name)]
     if wrong:

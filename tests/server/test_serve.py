@@ -77,6 +77,9 @@ def test_an_integration_from_the_command_line(
     monkeypatch.setattr("sys.stdin", io.StringIO("hunter2-hunter2\n"))
     words = ("create", "db", "--host", "h", "--user", "ann", "--secret-file", "-", "--option", "port=5433")
     assert said(capsys, "integration", *words, url=url) == (0, "created integration 'db'\n", "")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    code, _, complaint = said(capsys, "integration", "create", "odd", "--secret-file", "-", url=url)
+    assert code == 2 and "there is no secret in -" in complaint
     for wrong in ("port", "=5433"):
         code, _, complaint = said(capsys, "integration", "create", "odd", "--option", wrong, url=url)
         assert code == 2 and "is not NAME=VALUE" in complaint and "5433" not in complaint
