@@ -12,8 +12,23 @@ from headwater.runtime.interactive import Interactive
 from headwater.runtime.session import LocalSession
 
 
-@pytest.mark.parametrize("name", ["../applications/shop", "/tmp/elsewhere", "a/b", "..", ".", "a/"])
-def test_a_name_that_leads_elsewhere_is_refused(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../applications/shop",
+        "/tmp/elsewhere",
+        "a/b",
+        "..",
+        ".",
+        "a/",
+        "a\0b",
+        "a\nb",
+        " ",
+        "x" * 201,
+        "ø" * 101,
+    ],
+)
+def test_a_name_that_no_folder_here_can_have_is_refused(name: str, tmp_path: Path) -> None:
     session = LocalSession(Interactive(tmp_path))
     with pytest.raises(SqlError, match="cannot be the name of a pipeline"):
         session.run(f"SET 'pipeline.name' = '{name}'", "sql", listener=Silent())

@@ -60,8 +60,10 @@ def integration_command(given: argparse.Namespace) -> int:
         said = client.ask("DELETE", path_of("integrations", given.name))
         return _print(given, said, [f"deleted integration '{given.name}'; what runs with it goes on"])
     secret = None if given.secret_file is None else _read(given.secret_file).rstrip("\r\n")
+    if secret == "":
+        raise UsageError(f"there is no secret in {given.secret_file}", hint="Its text is the secret.")
     pairs = [pair.partition("=") for pair in given.option]
-    wrong = [name for name, sign, _ in pairs if not sign]
+    wrong = [name for name, sign, _ in pairs if not (sign and name)]
     if wrong:
         raise UsageError(f"'{wrong[0]}' is not NAME=VALUE", hint="Write --option 'properties.acks=all'.")
     body = {"name": given.name, "host": given.host, "user": given.user, "secret": secret}
@@ -71,7 +73,7 @@ def integration_command(given: argparse.Namespace) -> int:
 
 
 def _deploy(client: ServerClient, given: argparse.Namespace) -> int:
-    version = given.version or _latest(client, given)
+    version = _latest(client, given) if given.version is None else given.version
     body = {
         "version_id": version,
         "parallelism": given.parallelism,

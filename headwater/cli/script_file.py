@@ -6,6 +6,16 @@ from pathlib import Path
 
 from headwater.errors import UsageError
 
+NESTED = 8
+"""How deep files may SOURCE each other."""
+
+
+def sourced(file: Path, depth: int) -> str:
+    """The text of a file that is named by SOURCE, in a text that so many others have led to."""
+    if depth >= NESTED:
+        raise UsageError(f"{file} is one file too deep", hint="Does it SOURCE itself?")
+    return read_file(file)
+
 
 def read_file(file: Path) -> str:
     """The text of a SQL file."""

@@ -11,8 +11,11 @@ import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, SSLError
 
 from headwater.cli.parser_server import PORT
+from headwater.cli.tokens import is_sendable
 from headwater.errors import HeadwaterError, Place, ServiceError, UsageError
+from headwater.options import Secret
 from headwater.sql.interpolate import resolve
+from headwater.sql.secrets import masked
 
 URL, TOKEN = "HEADWATER_SERVER", "HEADWATER_TOKEN"
 """Environment variables."""
@@ -39,14 +42,11 @@ class ServerClient:
     def __init__(
         self, url: str | None = None, token: str | None = None, *, timeout: urllib3.Timeout = TIMEOUT
     ) -> None:
-        self.url = (url or os.environ.get(URL) or f"http://127.0.0.1:{PORT}").rstrip("/")
-        if urlsplit(self.url).scheme not in ("http", "https"):
-            raise UsageError(f"'{self.url}' is not the address of a server", hint="Write http://HOST:PORT.")
+        self.url = _address(url or os.environ.get(URL) or f"http://127.0.0.1:{PORT}")
         given = token or os.environ.get(TOKEN)
         headers = {"Accept": "application/json"}
         if given:
-            meant = resolve({"token": given}, None)["token"]
-            headers["Authorization"] = f"Bearer {getattr(meant, 'reveal', lambda: meant)()}"
+            headers["Authorization"] = f"Bearer {_plain(given)}"
         self._pool = urllib3.PoolManager(headers=headers, timeout=timeout, retries=False)
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
@@ -83,6 +83,35 @@ class ServerClient:
 def path_of(*parts: str) -> str:
     """A path whose parts may have any letters: `path_of("applications", "a b")` is `/applications/a%20b`."""
     return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _address(said: str) -> str:
+    """The address of a server, if it is one."""
+    try:
+        parts = urlsplit(said)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is no number
+        is_one = False
+    if not is_one:
+        raise UsageError(f"'{masked(said)}' is not the address of a server", hint="Write http://HOST:PORT.")
+    if "@" in parts.netloc:
+        raise UsageError(
+            "the address of a server has no user and no password in it",
+            hint=f"A server asks for a token: give --token, or set {TOKEN}.",
+        )
+    return said.rstrip("/")
+
+
+def _plain(token: str) -> str:
+    """A token as a request carries it; one that no request can carry is an error that does not show it."""
+    meant = Secret(resolve({"token": token}, None)["token"]).reveal()
+    if not is_sendable(meant):
+        raise UsageError(
+            "the token has signs in it that no request can carry",
+            detail="A line may end in it, or a letter is not one of ASCII.",
+            hint="Give a token as it stands in the server's --token-file.",
+        )
+    return meant
 
 
 def _untrusted(url: str, reason: str) -> ServiceError:

@@ -29,12 +29,23 @@ def read_tokens(file: Path | None) -> dict[str, Secret]:
                 detail=f"It has fewer than {SHORTEST} characters.",
                 hint="Make one: openssl rand -hex 32.",
             )
+        if not is_sendable(meant.reveal()):
+            raise UsageError(
+                f"the token of '{name}' in {file} cannot be sent",
+                detail="It has other signs in it than the printable ones of ASCII.",
+                hint="Make one: openssl rand -hex 32.",
+            )
         if name in found:
             raise UsageError(f"{file} has two tokens for '{name}'", hint="Write NAME:TOKEN in each line.")
         found[name] = meant
     if not found:
         raise UsageError(f"{file} has no token in it", hint="Write one: openssl rand -hex 32.")
     return found
+
+
+def is_sendable(token: str) -> bool:
+    """True if every client can put it into the header of a request, and all of them in the same bytes."""
+    return token.isascii() and token.isprintable()
 
 
 def _lines(file: Path) -> list[str]:

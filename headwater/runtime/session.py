@@ -42,6 +42,11 @@ MODE = "sql-client.execution.result-mode"
 
 _RESTART = "Start the client again, and declare this table before the first statement that needs Spark."
 
+NAME_BYTES = 200
+"""Of the name of a pipeline; a name of a file has 255, and what is made beside the folder is called a little longer."""
+
+SHOWN_LETTERS = 100
+
 _NUMBERS = itertools.count(1)
 
 Told = TypeVar("Told")
@@ -220,12 +225,18 @@ def _check_followed(asked: sql.Subscribe, name: str | None, known: Known) -> Non
 def _check_name(said: sql.Statement) -> None:
     """State is kept in a folder of the pipeline's name beside those of others, and never elsewhere."""
     name = said.value if isinstance(said, sql.Set) and said.key == NAME else None
-    if name and (name == ".." or Path(name).name != name):
+    if name and not _is_name(name):
         raise SqlError(
-            f"'{name}' cannot be the name of a pipeline",
-            hint="Its State is kept in a folder of this name: leave out slashes.",
+            f"'{name[:SHOWN_LETTERS]}' cannot be the name of a pipeline",
+            detail=f"It is one line of at most {NAME_BYTES} bytes, without slashes.",
+            hint="Its State is kept in a folder of this name.",
             place=said.place,
         )
+
+
+def _is_name(name: str) -> bool:
+    is_line = name.isprintable() and name.strip() != "" and len(name.encode()) <= NAME_BYTES
+    return is_line and name != ".." and Path(name).name == name
 
 
 def _answer(question: Question, pipeline: Pipeline) -> Answer:

@@ -30,6 +30,9 @@ _COMPARE: dict[str, Compare] = {
     "lt": lambda left, right: exp.LT(this=left, expression=right),
     "le": lambda left, right: exp.LTE(this=left, expression=right),
 }
+UTC = ("Z", "T00:00:00Z")
+"""What may be missing at the end of a moment: its zone, or its time of day too."""
+
 OPERATORS = (*_COMPARE, "in", "like", "null")
 
 
@@ -138,9 +141,13 @@ def _fits(kind: str, text: str) -> bool:
         return False
     if name == "decimal":
         return _is_decimal(text)
-    given = text + "Z" if name == "timestamp" and not text.endswith(("Z", "z")) and "+" not in text else text
+    zones = ("", *UTC) if name == "timestamp" else ("",)
+    return any(_is_value(kind, text + zone) for zone in zones)
+
+
+def _is_value(kind: str, text: str) -> bool:
     try:
-        pa.scalar(given).cast(arrow_type(kind))
+        pa.scalar(text).cast(arrow_type(kind))
     except pa.ArrowInvalid:
         return False
     return True

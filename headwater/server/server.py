@@ -53,6 +53,7 @@ class Server:
         self._deployed: dict[str, Deployed] = {}
         self._before_close: list[Callable[[], None]] = []
         self._others: list[Callable[[], Mapping[str, Pipeline]]] = []
+        self._removed: list[Integration] = []
 
     def start(self) -> None:
         """Start Spark, and again all that ran when the server ended; returns at once."""
@@ -181,9 +182,14 @@ class Server:
         self.store.add(Deed(who, action, name, detail))
         self.journal.note(action, application=name, id=id, who=who, detail=detail)
 
+    def remove(self, integration: Integration) -> None:
+        """Forget an integration. What runs goes on with its secrets, and may name them in an error."""
+        self._removed.append(integration)
+        self.store.remove(integration)
+
     def mask(self, text: str) -> str:
         """A text without the secrets of integrations, wherever they may have come from."""
-        for integration in self.store.all(Integration):
+        for integration in (*self.store.all(Integration), *self._removed):
             text = without_secrets(text, integration)
         return text
 

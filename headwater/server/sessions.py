@@ -25,7 +25,7 @@ from headwater.runtime.session import LocalSession
 from headwater.runtime.turning import waited
 from headwater.schema import WEIGHT
 from headwater.server.looking import Looking
-from headwater.server.refusals import Conflict, missing
+from headwater.server.refusals import Conflict, Missing, missing
 from headwater.server.server import Server
 from headwater.server.session_events import (
     Event,
@@ -145,7 +145,11 @@ class Sessions:
         """A session that is open; from now on it was used."""
         found = self._open.get(id)
         if found is None:
-            raise missing("session", id, [])
+            raise Missing(
+                f"there is no session '{id[:100]}'",
+                detail="It was closed, nobody used it for an hour, or the server was started anew.",
+                hint="Begin another one: leave the client and start it again. What was declared has to be declared anew.",
+            )
         found.used = time.monotonic()
         return found
 

@@ -45,5 +45,11 @@ class SharedEvents:
             task = self._made[key] = asyncio.create_task(run_in_threadpool(making))
             while len(self._made) > MOST_KEPT:
                 self._made.popitem(last=False)
-        # One who goes while it is made does not take it from the others.
-        return await asyncio.shield(task)
+        try:
+            # One who goes while it is made does not take it from the others.
+            return await asyncio.shield(task)
+        except Exception:
+            # What failed for those who waited, for want of memory or of open files, may succeed for who asks now.
+            if self._made.get(key) is task:
+                del self._made[key]
+            raise

@@ -62,6 +62,8 @@ class Generated:
     schema: Schema
     fields: tuple[Field, ...] = field(repr=False)
     rows: int | None
+    has_end: bool
+    """True if somebody said where it ends. A sequence ends at last where its type does, for which nobody waits."""
 
 
 class DatagenSource:
@@ -114,8 +116,8 @@ class DatagenSource:
         return Delivery(Position(end), tables, self._started + end / self._rate)
 
     def now(self) -> Position:
-        """What is released at this moment; where the number of rows is known, all of them."""
-        bound = self._bound()
+        """What is released at this moment; where somebody said how many rows there are, all of them."""
+        bound = self._bound() if all(table.has_end for table in self._tables) else None
         return Position(self._released() if bound is None else bound)
 
     def commit(self, position: Position) -> None:
@@ -186,7 +188,10 @@ def _generated(table: SourceTable) -> Generated:
             place=table.place,
         )
     fields = fields_of(table)
-    return Generated(table.name, table.schema, fields, rows_of(fields, options.number_of_rows))
+    has_end = options.number_of_rows is not None or any(name.endswith(".end") for name in options.fields)
+    return Generated(
+        table.name, table.schema, fields, rows_of(fields, options.number_of_rows), has_end=has_end
+    )
 
 
 def _describe(options: DatagenOptions) -> Schema:

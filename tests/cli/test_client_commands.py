@@ -14,6 +14,7 @@ from headwater.cli.client.commands import (
     Relations,
     Source,
     Sql,
+    apart,
     command_of,
     is_command,
 )
@@ -60,3 +61,18 @@ def test_what_is_misspelt_is_explained(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as problem:
         command_of(text)
     assert hint in problem.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("USE a;\n  \\d\nUSE b;", ["USE a", "\\d", "USE b"]),
+        ("\\i it's--here.sql\nSELECT '\n\\d';", ["\\i it's--here.sql", "SELECT '\n\\d'"]),
+        ("/* ;\n\\d */ USE a; \\dt", ["USE a", "\\dt"]),
+        (" \n", []),
+    ],
+)
+def test_a_short_form_ends_with_its_line(text: str, parts: list[str]) -> None:
+    found = list(apart(text))
+    assert [piece.text for piece in found] == parts
+    assert [text[piece.start : piece.end] for piece in found] == parts

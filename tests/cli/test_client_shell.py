@@ -158,6 +158,9 @@ def test_a_file_is_run_where_it_stands_and_not_for_ever(session: WrittenSession,
     file.write_text("USE a;\nUSE b;")
     said(session, f"\\i {file}")
     assert session.asked == [f"{file}: USE a", f"{file}: USE b"]
+    file.write_text("\\dt\n\nUSE c;")
+    said(session, f"SOURCE '{file}'; USE d;")
+    assert session.asked[2:] == ["sql: SHOW TABLES", f"{file}: USE c", "sql: USE d"]
     file.write_text(f"SOURCE '{file}';")
     assert "is one file too deep" in said(session, f"SOURCE '{file}';")
     assert "error: cannot read nowhere.sql" in said(session, "\\i nowhere.sql")

@@ -173,6 +173,19 @@ def test_a_sequence_ends_it(tmp_path: Path, clock: Clock) -> None:
     assert rows(made.read(None, 1_000)).column("n").to_pylist() == [5, 6, 7, 8, 9]
 
 
+def test_nobody_waits_for_the_end_of_a_sequence_that_is_only_that_of_its_type(
+    tmp_path: Path, clock: Clock
+) -> None:
+    made = source(tmp_path, clock, ("t", schema("n tinyint"), options(**{"fields.n.kind": "sequence"})))
+    made.start(None)
+    clock.now += 1
+    assert made.now() == Position(10)
+    clock.now += 100
+    assert made.now() == Position(127)
+    assert rows(made.read(Position(120), 1_000)).column("n").to_pylist() == [*range(121, 128)]
+    assert made.read(Position(127), 10, wait=1) is None
+
+
 def test_a_table_that_joins_later_begins_with_its_first_row(tmp_path: Path, clock: Clock) -> None:
     kind, given = schema("n int"), {"fields.n.kind": "sequence"}
     first = source(tmp_path, clock, ("a", kind, options(**given)))

@@ -105,6 +105,7 @@ def test_what_is_too_large_is_refused(client: httpx.Client) -> None:
         (["--host", "0.0.0.0"], "needs a token"),
         (["--token-file", "{short}"], "too short"),
         (["--token-file", "{empty}"], "has no token in it"),
+        (["--token-file", "{odd}"], "cannot be sent"),
         (["--token-file", "{folder}/none"], "cannot read"),
         (["--read-token-file", "{good}"], "nobody could write"),
         (["--certificate", "{good}"], "belong together"),
@@ -113,7 +114,7 @@ def test_what_is_too_large_is_refused(client: httpx.Client) -> None:
 def test_a_server_that_would_let_others_in_does_not_start(
     flags: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = {"short": "abc", "empty": "# nobody\n", "good": WRITER}
+    texts = {"short": "abc", "empty": "# nobody\n", "odd": "bøb:wrïter-0123456789", "good": WRITER}
     names = {name: tmp_path / name for name in texts} | {"folder": tmp_path}
     for name, text in texts.items():
         names[name].write_text(text)

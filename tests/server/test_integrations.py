@@ -74,6 +74,16 @@ def test_a_secret_is_in_no_answer_no_log_and_no_error(
     assert shown == {"host": "db.example", "user": "ann", "secret": "***"}
 
 
+def test_the_secret_of_an_integration_that_was_removed_stays_unsaid(
+    server: Server, client: httpx.Client, filled_version: dict[str, object]
+) -> None:
+    assert client.delete("/integrations/shop-db").status_code == 204
+    assert client.get("/integrations").json() == {"integrations": []}
+    # A pipeline that was started with it goes on, and fails some time.
+    server.journal.note("deployment is FAILED", problem={"message": f"the password is {SECRET} there"})
+    assert "7Q" not in (server.folder / "logs" / "server.jsonl").read_text()
+
+
 def test_only_its_owner_reads_what_the_server_keeps(server: Server, client: httpx.Client) -> None:
     client.post("/integrations", json={"name": "a", "secret": SECRET})
     kept = [*server.folder.glob("server.db*"), *(server.folder / "logs").iterdir()]

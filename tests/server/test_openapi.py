@@ -144,16 +144,16 @@ def test_made_up_sql_meets_no_mistake(client: httpx.Client, random_seed: str) ->
     dice = random.Random(random_seed)
     for number in range(STATEMENTS):
         text = mutated(dice.choice(known)[:2_000], dice)
-        wrong = complaint(text)
-        if number % 25 == 0:
-            # A server says the same.
-            answer = client.post("/applications/shop/versions", json={"statement": text})
-            assert answer.status_code in (201, 400), (answer.status_code, answer.text, text)
-            assert (answer.status_code == 201) == (wrong is None and bool(text.strip())), text
-        if number % 25 == 1:
+        if number % 2:
             # Nothing runs that could be asked.
             answer = client.get("/queries", params={"sql": text})
             assert answer.status_code in (200, 400), (answer.status_code, answer.text, text)
+            continue
+        answer = client.post("/applications/shop/versions", json={"statement": text})
+        assert answer.status_code in (201, 400), (answer.status_code, answer.text, text)
+        if number % 10 == 0:
+            # A server says what `headwater` says by itself.
+            assert (answer.status_code == 201) == (complaint(text) is None and bool(text.strip())), text
 
 
 def complaint(text: str) -> str | None:

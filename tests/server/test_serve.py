@@ -77,6 +77,12 @@ def test_an_integration_from_the_command_line(
     monkeypatch.setattr("sys.stdin", io.StringIO("hunter2-hunter2\n"))
     words = ("create", "db", "--host", "h", "--user", "ann", "--secret-file", "-", "--option", "port=5433")
     assert said(capsys, "integration", *words, url=url) == (0, "created integration 'db'\n", "")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    code, _, complaint = said(capsys, "integration", "create", "odd", "--secret-file", "-", url=url)
+    assert code == 2 and "there is no secret in -" in complaint
+    for wrong in ("port", "=5433"):
+        code, _, complaint = said(capsys, "integration", "create", "odd", "--option", wrong, url=url)
+        assert code == 2 and "is not NAME=VALUE" in complaint and "5433" not in complaint
     _, told, _ = said(capsys, "integration", "list", url=url)
     assert told.splitlines()[1] == "db           host=h, user=ann, secret=***, port=5433"
     _, told, _ = said(capsys, "integration", "list", "--json", url=url)
@@ -94,7 +100,37 @@ def test_who_is_not_there_or_not_known_is_told(url: str, capsys: pytest.CaptureF
     assert "no server answers at http://127.0.0.1:1" in capsys.readouterr().err
     assert main(["app", "list", "--server", url.replace("http:", "https:")]) == 1
     assert "A server without --certificate is at http://" in capsys.readouterr().err
-    assert main(["app", "list", "--server", "nowhere"]) == 2
+
+
+@pytest.mark.parametrize(
+    "address", ["nowhere", "http://", "http://[::1", "http://here:many", "http://here:0", "ftp://here"]
+)
+def test_what_is_no_address_is_refused(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["app", "list", "--server", address]) == 2
+    assert f"'{address}' is not the address of a server" in capsys.readouterr().err
+
+
+def test_what_cannot_be_sent_is_refused_and_not_shown(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two").write_text("hunter2-0123456789\nhunter2-0123456789\n")
+    for token in ("hunter2-012345678…", "hunter2\r\nX-More: 1", f"${{file:{tmp_path}/two}}"):
+        assert main(["app", "list", "--server", url, "--token", token]) == 2
+        complaint = capsys.readouterr().err
+        assert "no request can carry" in complaint and "hunter2" not in complaint
+    for address in ("http://ann:hunter2@here:1", "http://ann:hunter2@here:many"):
+        assert main(["app", "list", "--server", address]) == 2
+        assert "hunter2" not in capsys.readouterr().err
+
+
+def test_a_version_that_is_given_as_nothing_is_not_the_latest(
+    url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "shop.sql").write_text(SCRIPT)
+    said(capsys, "app", "create", "shop", url=url)
+    said(capsys, "app", "version", "shop", str(tmp_path / "shop.sql"), url=url)
+    code, _, complaint = said(capsys, "app", "deploy", "shop", "--version", "", url=url)
+    assert code == 1 and "there is no version of 'shop' ''" in complaint
 
 
 @pytest.mark.parametrize(

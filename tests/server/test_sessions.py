@@ -149,7 +149,8 @@ def test_a_query_is_followed_by_one_and_a_session_that_is_not_there_is_missing(l
     told = live.client.post(events).text
     assert told.count("event: batch") == 1 and told.rstrip().endswith('data: {"error": null}')
     assert live.client.post(events).status_code == 404
-    assert live.client.get("/sessions/other/jobs").status_code == 404
+    gone = live.client.get("/sessions/other/jobs")
+    assert gone.status_code == 404 and "the server was started anew" in gone.json()["error"]["detail"]
     assert live.client.delete(f"/sessions/{id}").status_code == 204
 
 

@@ -71,3 +71,19 @@ def test_another_view_or_batch_is_another_event_and_few_are_kept(feed: Feed) -> 
 
     asyncio.run(many())
     assert maker.asked == MOST_KEPT + 3, "the oldest was made again, and that of the other view"
+
+
+def test_what_failed_is_tried_again_by_who_asks_next(feed: Feed) -> None:
+    maker, shared = Maker(), SharedEvents()
+    maker.may.set()
+
+    def failing() -> Small:
+        raise OSError("too many open files")
+
+    async def two_then_one() -> Small | None:
+        asking = [asyncio.create_task(shared.after(7, feed, "v", making=failing)) for _ in range(2)]
+        failed = await asyncio.gather(*asking, return_exceptions=True)
+        assert [type(one) for one in failed] == [OSError, OSError]
+        return await shared.after(7, feed, "v", making=maker)
+
+    assert asyncio.run(two_then_one()) == Small(8, "8@x", b"event")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import UsageError
 from headwater.nearest import did_you_mean
 from headwater.sql.lexer import lex
+from headwater.sql.pieces import Piece, pieces
 
 SHORT_FORMS = {
     "\\d": "tables and views; with a name, its columns",
@@ -81,6 +83,26 @@ def command_of(text: str) -> Command | None:
             raise UsageError("SOURCE takes one file", hint="Write SOURCE 'file.sql';")
         return Source(Path(tokens[1].value))
     return None
+
+
+def apart(text: str) -> Iterator[Piece]:
+    """The statements of a text; a short form is one too, up to the end of its line.
+
+    >>> [piece.text for piece in apart("USE a;\\n\\\\d\\nUSE b;")]
+    ['USE a', '\\\\d', 'USE b']
+    """
+    begin = 0
+    while begin < len(text):
+        rest, begun = text[begin:], begin
+        begin = len(text)
+        for piece in pieces(rest):
+            start, end = begun + piece.start, begun + piece.end
+            if piece.text.startswith("\\"):
+                line, _, _ = text[start:].partition("\n")
+                begin = start + len(line)
+                yield Piece(line, start, begin, is_whole=True)
+                break
+            yield Piece(piece.text, start, end, piece.is_whole)
 
 
 def is_command(text: str) -> bool:

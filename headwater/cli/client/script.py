@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Generator
 from contextlib import closing
 from typing import TextIO
 
 from rich.console import Console
 
 from headwater.cli.answer import Row, comparable, order_key, rows_of
-from headwater.cli.client.show import show_jobs
+from headwater.cli.client import commands
+from headwater.cli.client.commands import apart, command_of
+from headwater.cli.client.show import show_help, show_jobs, show_relations
 from headwater.cli.client.watch import Gate, Shown
 from headwater.cli.lines import CSV, JSON, PLAIN, LineView
 from headwater.cli.progress import Lines
 from headwater.cli.render import write_rows
+from headwater.cli.script_file import sourced
 from headwater.cli.stop import Stop, Stopped
 from headwater.runtime.conversation import (
     SUBSCRIBED,
@@ -29,7 +33,6 @@ from headwater.runtime.conversation import (
 from headwater.runtime.facts import BatchDone, Silent
 from headwater.schema import WEIGHT, Schema
 from headwater.sources.base import Report
-from headwater.sql.pieces import pieces
 
 POLL_SECONDS = 0.05
 FORMS = {"csv": CSV, "json": JSON}
@@ -39,10 +42,34 @@ def run_script(session: Session, text: str, file: str, *, form: str | None, once
     """Carry out a script; a SELECT is followed until someone stops us, or with `once` until it knows what is there."""
     is_bad = False
     with Stop(), closing(session):
-        for piece in pieces(text):
-            outcome = session.run(piece.in_place(text), file, listener=Silent(), once=once)
+        for outcome in _outcomes(session, text, file, once=once):
             is_bad = _told(outcome, form=form, once=once) or is_bad
     return int(is_bad)
+
+
+def _outcomes(
+    session: Session, text: str, file: str, *, once: bool, depth: int = 0
+) -> Generator[Outcome, None, bool]:
+    """What comes of each statement, also of the files it names; returns True if somebody left in the middle."""
+    for piece in apart(text):
+        match command_of(piece.text):
+            case None:
+                yield session.run(piece.in_place(text), file, listener=Silent(), once=once)
+            case commands.Sql(said):
+                yield session.run(said, file, listener=Silent(), once=once)
+            case commands.Source(other):
+                inner = sourced(other, depth)
+                if (yield from _outcomes(session, inner, str(other), once=once, depth=depth + 1)):
+                    return True
+            case commands.Quit():
+                return True
+            case commands.Relations():
+                show_relations(Console(highlight=False), session.known())
+            case commands.Help():
+                show_help(Console(highlight=False))
+            case commands.Clear():
+                """There is no screen."""
+    return False
 
 
 def _told(outcome: Outcome, *, form: str | None, once: bool) -> bool:
@@ -70,9 +97,11 @@ def _follow(query: Query, view: Shown) -> None:
     gate = Gate(view)
     query.start(gate)
     try:
-        while not query.ended.wait(POLL_SECONDS):
+        while gate.gone is None and not query.ended.wait(POLL_SECONDS):
             pass
-    except Stopped:
+        if gate.gone is not None:
+            raise gate.gone
+    except (Stopped, BrokenPipeError):
         query.stop()
         query.ended.wait()
         raise

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
 
 from headwater.cli.client import commands
-from headwater.cli.client.commands import Command, command_of
+from headwater.cli.client.commands import Command, apart, command_of
 from headwater.cli.client.show import show_error, show_help, show_jobs, show_relations, show_said
 from headwater.cli.client.watch import Keyboard, view_for, watch
 from headwater.cli.progress import Bars
-from headwater.cli.script_file import read_file
-from headwater.errors import HeadwaterError, UsageError
+from headwater.cli.script_file import sourced
+from headwater.errors import HeadwaterError
 from headwater.runtime.conversation import Job, Listed, Outcome, Said, Session, Started
 from headwater.runtime.facts import BatchDone
 from headwater.sources.base import Report
-from headwater.sql.pieces import pieces
 from headwater.sql.secrets import masked
 
 TYPED = "sql"
 """Where SQL stands that was typed."""
 
 TITLE_LETTERS = 200
-NESTED = 8
-"""How deep files may SOURCE each other."""
 
 
 class Reader(Protocol):
@@ -71,10 +67,7 @@ class Shell:
             self._console.print(Text("interrupted", style="yellow"))
 
     def _enter(self, text: str, file: str, *, depth: int) -> None:
-        if text.lstrip().startswith("\\") and (command := command_of(text)) is not None:
-            self._command(command, depth)
-            return
-        for piece in pieces(text):
+        for piece in apart(text):
             if self._is_over:
                 return
             if (command := command_of(piece.text)) is not None:
@@ -91,18 +84,11 @@ class Shell:
             case commands.Help():
                 show_help(self._console)
             case commands.Relations():
-                known = self._session.known()
-                named = [(name, _kind(name, known.views), columns) for name, columns in known.tables.items()]
-                show_relations(self._console, named)
+                show_relations(self._console, self._session.known())
             case commands.Sql(text):
                 self._statement(text, TYPED)
             case commands.Source(file):
-                self._source(file, depth)
-
-    def _source(self, file: Path, depth: int) -> None:
-        if depth >= NESTED:
-            raise UsageError(f"{file} is one file too deep", hint="Does it SOURCE itself?")
-        self._enter(read_file(file), str(file), depth=depth + 1)
+                self._enter(sourced(file, depth), str(file), depth=depth + 1)
 
     def _statement(self, text: str, file: str) -> None:
         progress = _Progress(self._console)
@@ -161,10 +147,6 @@ class _Progress:
     def close(self) -> None:
         if self._bars is not None:
             self._bars.close()
-
-
-def _kind(name: str, views: frozenset[str]) -> str:
-    return "view" if name in views else "table"
 
 
 def _title(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.box import ROUNDED
 from rich.console import Console
@@ -13,7 +13,7 @@ from headwater import __version__
 from headwater.cli.client.commands import SHORT_FORMS
 from headwater.cli.complain import error_text
 from headwater.errors import HeadwaterError
-from headwater.runtime.conversation import Job, Said
+from headwater.runtime.conversation import Job, Known, Said
 
 STATES = {"running": "green", "failed": "red", "starting": "yellow"}
 
@@ -94,15 +94,14 @@ def show_jobs(console: Console, jobs: Sequence[Job]) -> None:
             console.print(Text(f"{job.id}: {job.problem}", style="red"))
 
 
-def show_relations(console: Console, relations: Iterable[tuple[str, str, Sequence[str]]]) -> None:
+def show_relations(console: Console, known: Known) -> None:
     """Names, kinds and columns of tables and views."""
-    found = list(relations)
-    if not found:
+    if not known.tables:
         console.print(Text("no tables or views; CREATE TABLE declares one", style="dim"))
         return
     drawn = _table("name", "kind", "columns")
-    for name, kind, columns in found:
-        drawn.add_row(name, kind, Text(", ".join(columns), style="dim"))
+    for name, columns in known.tables.items():
+        drawn.add_row(name, "view" if name in known.views else "table", Text(", ".join(columns), style="dim"))
     console.print(drawn)
 
 

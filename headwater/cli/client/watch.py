@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
@@ -64,39 +64,41 @@ class Gate:
     """Passes on what it hears until it is shut: a pipeline that ends late draws nothing into what comes next."""
 
     def __init__(self, view: Shown) -> None:
+        self.gone: BrokenPipeError | None = None
+        """Why nobody reads any more what is shown; who tells it runs in another thread, and goes on."""
         self._view = view
         self._lock = threading.Lock()
         self._is_open = True
 
     def report(self, report: Report) -> None:
         """Pass it on."""
-        with self._lock:
-            if self._is_open:
-                self._view.report(report)
+        self._pass(lambda: self._view.report(report))
 
     def batch(self, done: BatchDone) -> None:
         """Pass it on."""
-        with self._lock:
-            if self._is_open:
-                self._view.batch(done)
+        self._pass(lambda: self._view.batch(done))
 
     def open(self, answers: LiveAnswers) -> None:
         """Pass it on."""
-        with self._lock:
-            if self._is_open:
-                self._view.open(answers)
+        self._pass(lambda: self._view.open(answers))
 
     def say(self, text: str) -> None:
         """Pass it on."""
-        with self._lock:
-            if self._is_open:
-                self._view.say(text)
+        self._pass(lambda: self._view.say(text))
 
     def shut(self) -> None:
         """Leave the terminal as it should stay."""
         with self._lock:
             self._is_open = False
             self._view.close()
+
+    def _pass(self, tell: Callable[[], None]) -> None:
+        with self._lock:
+            if self._is_open:
+                try:
+                    tell()
+                except BrokenPipeError as gone:
+                    self._is_open, self.gone = False, gone
 
 
 def view_for(mode: str, console: Console, title: str) -> Shown:

@@ -56,7 +56,7 @@ def router(server: Server) -> APIRouter:
     def remove(request: Request, integration: str) -> None:
         """Remove an integration; what runs with it goes on, but does not start again."""
         found = find_integration(server.store, integration)
-        server.store.remove(found)
+        server.remove(found)
         server.did(request.state.who, "integration removed", detail=found.name)
 
     return made
