@@ -24,6 +24,7 @@ SHOP = f"""
 CREATE TABLE orders (id INT, customer STRING, total DECIMAL(20, 2), PRIMARY KEY (id) NOT ENFORCED)
 WITH ('connector' = 'values');
 CREATE VIEW totals AS SELECT customer, SUM(total) AS `{EVIL}` FROM orders GROUP BY customer;
+CREATE VIEW doubled AS SELECT 'same' AS grade, customer, total * 2 AS total FROM orders WHERE id >= 20;
 CREATE TABLE numbers (n INT, half DOUBLE, PRIMARY KEY (n) NOT ENFORCED) WITH ('connector' = 'values');
 CREATE VIEW `{LONG}` AS SELECT n, half FROM numbers;
 """
@@ -111,6 +112,17 @@ def test_rows_are_filtered_and_sorted(page: Page) -> None:
     page.get_by_role("searchbox").fill("")
     page.get_by_role("button", name="customer").click()
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("customer")
+
+
+def test_a_row_that_changes_keeps_its_place_among_equal_ones(page: Page) -> None:
+    told(("+", 20, "gil", "70"), ("+", 21, "hal", "70"), ("+", 22, "ida", "70"))
+    page.goto("/console/views/shop.doubled")
+    page.get_by_role("button", name="grade").click()
+    rows = page.locator("table.live tbody tr", has_text="same")
+    expect(rows).to_contain_text(["gil", "hal", "ida"])
+    told(("u", 20, "gil", "71"))
+    expect(rows.first.locator("td.flash")).to_have_text("142.00")
+    expect(rows).to_contain_text(["gil", "hal", "ida"])
 
 
 def test_a_view_of_a_pipeline_that_ends_says_so(page: Page, stand: Stand) -> None:

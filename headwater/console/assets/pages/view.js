@@ -136,7 +136,8 @@ function chosen({ version }, entries, at) {
   if (at.found?.asked === asked) return at.found.kept;
   const wanted = at.filter.toLowerCase();
   const kept = entries.filter(({ row }) => !wanted || Object.values(row).some((value) => text(value).toLowerCase().includes(wanted)));
-  kept.sort((one, other) => compare(one.row[at.order], other.row[at.order]) * (at.down ? -1 : 1));
+  // Rows with equal values keep their places, also those that change: nobody sees a cell light up in a row that jumps.
+  kept.sort((one, other) => compare(one.row[at.order], other.row[at.order]) * (at.down ? -1 : 1) || one.id - other.id);
   at.found = { asked, kept };
   return kept;
 }
