@@ -45,9 +45,17 @@ def test_a_chart_is_kept_in_a_file_and_follows_its_view(page: Page, stand: Stand
     page.get_by_role("button", name="Wide").click()
     page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("<b>What animals cost</b>")
+    # The rows themselves can stand beside it.
+    page.goto("/console/views/insurer.costs")
+    page.get_by_role("button", name="Add to dashboard").click()
+    page.get_by_label("Dashboard").fill("animals")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("link", name="To the dashboard animals").click()
+    expect(page.get_by_role("region", name="costs", exact=True).locator("td")).to_have_text(["Koala", "125"])
     kept = json.loads((stand.folder / "dashboards" / "animals.json").read_text())
-    chart = {"view": "insurer.costs", "kind": "bar", "x": "animal", "y": "cost", "title": "", "width": 2}
-    assert kept == {"title": "<b>What animals cost</b>", "charts": [chart]}
+    bars = {"view": "insurer.costs", "kind": "bar", "x": "animal", "y": "cost", "title": "", "width": 2}
+    sheet = bars | {"kind": "table", "width": 1}
+    assert kept == {"title": "<b>What animals cost</b>", "charts": [bars, sheet]}
 
 
 def put(folder: Path, name: str, text: str) -> Path:

@@ -6,6 +6,9 @@ import { number } from "./format.js";
 
 export const KINDS = ["bar", "line", "area", "pie", "number"];
 
+/** What stands above a chart of a dashboard. */
+export const named = ({ title, kind, view, x, y }) => title || (kind === "table" ? view.slice(view.indexOf(".") + 1) : kind === "number" ? y : `${y} by ${x}`);
+
 const TYPES = /^(tinyint|smallint|int|bigint|float|double|decimal|integer|long|short|byte)/i;
 
 /** The columns that a chart takes if nobody says: a name, and the last number. */
