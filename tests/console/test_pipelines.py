@@ -70,6 +70,9 @@ def test_a_node_of_the_graph_opens_its_sql_and_how_it_is_maintained(page: Page) 
     append_order(3, "cid", 7)
     expect(batches).to_have_count(before + 1)
     expect(sheet.locator("details pre")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    expect(page.locator("svg.graph .node:focus")).to_contain_text("<img")
 
 
 def test_verify_recomputes_every_result(page: Page) -> None:
