@@ -111,7 +111,13 @@ def test_a_batch_that_was_repeated_says_so(page: Page) -> None:
 
 def test_first_rows_on_their_way_are_counted(page: Page) -> None:
     coming = {"rows": 400, "total": 1600, "per_second": 100, "seconds_left": 12}
-    table = {"name": EVIL, "columns": [], "versions": [], "last_event": None, "is_whole": False}
+    table: dict[str, object] = {
+        "name": EVIL,
+        "columns": [],
+        "versions": [],
+        "last_event": None,
+        "is_whole": False,
+    }
     source = {
         "application": "shop",
         "source": "values a",

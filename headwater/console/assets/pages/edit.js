@@ -63,6 +63,8 @@ export async function show(place, { life, params: [name], go }) {
     at.version = (await post(path("applications", at.name, "versions"), { statement: editor.text, integration_id: at.integration })).version;
   }
   draw();
+  // A long script is read from its beginning.
+  editor.area.setSelectionRange(0, 0);
   (name ? editor.area : place.querySelector("input")).focus();
 }
 
