@@ -76,13 +76,21 @@ def _check_origin(headers: Headers) -> None:
             f"this server is not '{host[:100]}'", hint="Without a token it answers only as localhost."
         )
     origin = headers.get("origin")
-    is_foreign = origin is not None and _name_in(origin) not in LOCAL
+    is_foreign = origin is not None and not _is_ours(origin, headers)
     # A link that somebody follows is no harm; a picture or a script of another site's page could make Spark work.
     is_hidden = headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate"
     if is_foreign or is_hidden:
         raise Forbidden(
             "requests from pages of other sites are refused", hint="Start the server with a token."
         )
+
+
+def _is_ours(origin: str, headers: Headers) -> bool:
+    """True for a page of this server: other programs of this machine have pages too, at other ports."""
+    if _name_in(origin) not in LOCAL:
+        return False
+    is_here = origin.partition("://")[2].lower() == headers.get("host", "").lower()
+    return is_here or headers.get(OURS) is not None
 
 
 def _name_in(address: str) -> str:

@@ -84,6 +84,47 @@ def test_a_schedule_is_kept_and_shown(page: Page) -> None:
     expect(page.locator("tr", has_text="nightly")).to_contain_text("every 1 day")
 
 
+def test_another_version_runs_when_the_one_before_did(page: Page, stand: Stand) -> None:
+    page.goto("/console/applications/nightly/edit")
+    expect(page.get_by_label("Every")).to_have_value("1 day")
+    page.get_by_label("Runs").select_option("cron")
+    page.get_by_label("Cron").fill("0 4 * * *")
+    editor = page.get_by_role("textbox", name="SQL")
+    editor.fill(f"-- The same once more.\n{editor.input_value()}")
+    page.get_by_role("button", name="Deploy").click()
+    expect(page).to_have_url(re.compile("/console/pipelines/nightly$"))
+    page.goto("/console/applications/nightly")
+    page.get_by_role("region", name="Versions").get_by_role("button", name="Deploy").click()
+    deployments = page.get_by_role("region", name="Deployments").locator("tbody tr")
+    expect(deployments).to_have_count(3)
+    known = httpx.get(f"{stand.address}/applications/nightly/deployments").json()["deployments"]
+    assert [(one["version"], one["mode"], one["every"], one["cron"]) for one in known] == [
+        (1, "schedule", "1 day", None),
+        (2, "schedule", None, "0 4 * * *"),
+        (1, "schedule", None, "0 4 * * *"),
+    ]
+
+
+def test_what_an_integration_fills_is_filled_in_the_next_version_too(page: Page, stand: Stand) -> None:
+    stand.post("/integrations", {"name": "rows", "options": {"fields.id.kind": "sequence"}})
+    [table, view] = FIRST.replace("'sequence'", "''").split(";\n")
+    parts = {"statement": view, "sources": [{"create_table": table, "integration_id": "rows"}]}
+    stand.post("/applications", {"name": "filled"})
+    stand.post("/applications/filled/versions", parts)
+    page.goto("/console/applications/filled/edit")
+    expect(page.locator("header")).to_contain_text("filled from the integration rows")
+    page.get_by_role("button", name="Deploy").click()
+    expect(page).to_have_url(re.compile("/console/pipelines/filled$"))
+    versions = httpx.get(f"{stand.address}/applications/filled/versions").json()["application_versions"]
+    assert versions[-1]["integration_id"] == "rows"
+    # A text has one integration; parts with several are not thrown together.
+    more = {"create_table": table.replace("orders", "others"), "integration_id": None}
+    stand.post("/applications/filled/versions", parts | {"sinks": [more]})
+    page.goto("/console/applications/filled/edit")
+    expect(page.locator(".busy-note")).to_contain_text("over HTTP")
+    expect(page.get_by_role("button", name="Deploy")).to_be_disabled()
+
+
 def test_secrets_come_back_as_stars_and_are_not_saved_so(page: Page, stand: Stand) -> None:
     script = "CREATE TABLE t (id INT) WITH ('connector' = 'values', 'password' = 'x')".replace(
         "values", "jdbc"

@@ -45,11 +45,20 @@ def test_a_chart_is_kept_in_a_file_and_follows_its_view(page: Page, stand: Stand
     page.get_by_role("button", name="Wide").click()
     page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("<b>What animals cost</b>")
-    chart = {"view": "insurer.costs", "kind": "bar", "x": "animal", "y": "cost", "title": "", "width": 2}
-    wanted = {"title": "<b>What animals cost</b>", "charts": [chart]}
+    bars = {"view": "insurer.costs", "kind": "bar", "x": "animal", "y": "cost", "title": "", "width": 2}
+    wanted = {"title": "<b>What animals cost</b>", "charts": [bars]}
     file = stand.folder / "dashboards" / "animals.json"
     # The title stands there while the width is still on its way to the file.
     until(lambda: json.loads(file.read_text()) == wanted, "the width is kept")
+    # The rows themselves can stand beside it.
+    page.goto("/console/views/insurer.costs")
+    page.get_by_role("button", name="Add to dashboard").click()
+    page.get_by_label("Dashboard").fill("animals")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("link", name="To the dashboard animals").click()
+    expect(page.get_by_role("region", name="costs", exact=True).locator("td")).to_have_text(["Koala", "125"])
+    sheet = bars | {"kind": "table", "width": 1}
+    assert json.loads(file.read_text()) == wanted | {"charts": [bars, sheet]}
 
 
 def put(folder: Path, name: str, text: str) -> Path:

@@ -99,6 +99,19 @@ def test_nothing_but_our_own_files_may_run(outside: Page) -> None:
         outside.evaluate("document.body.innerHTML = '<b>x</b>'")
 
 
+def test_a_link_leads_to_this_server_only(outside: Page) -> None:
+    outside.goto("/")
+    asked = ["/console/sql", "//evil.example", "/\\evil.example", "/\t/evil.example", "javascript:alert(1)"]
+    made = outside.evaluate(
+        """async (asked) => {
+          const { h } = await import("/console/assets/dom.js");
+          return asked.map((href) => h("a", { href }).getAttribute("href"));
+        }""",
+        asked,
+    )
+    assert made == ["/console/sql", "#", "#", "#", "#"]
+
+
 def test_files_are_served_by_their_names_only(guarded: Stand) -> None:
     with httpx.Client(base_url=f"{guarded.address}/console/", timeout=PATIENCE) as client:
         assert client.get("assets/main.js").headers["content-type"].startswith("text/j")

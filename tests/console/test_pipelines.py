@@ -5,11 +5,12 @@ Oracle: the rows that were handed to the sources, and the server's own word on e
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from headwater.server.records import FAILED, FINISHED, Application, Deployment, Version
 from headwater.sources.values import STORES
@@ -48,6 +49,10 @@ def test_problems_stand_first_and_a_change_moves_the_cut(page: Page, stand: Stan
     expect(page.locator(".failure")).to_contain_text("Postgres at 127.0.0.1:1 does not answer")
     shop = page.locator("tbody tr.opens", has_text="shop")
     expect(shop).to_contain_text("running")
+    totals = page.get_by_role("region", name="Totals")
+    expect(totals).to_contain_text(
+        re.compile(r"Busy cores\d+ of \d+Spark's memory[\d.]+ [KMG]B of [\d.]+ [KMG]B")
+    )
     cut = shop.locator(".truth code")
     expect(cut).to_have_text(str(STORES["shop"].last))
     append_order(2, "bob", 5)
@@ -71,12 +76,72 @@ def test_a_node_of_the_graph_opens_its_sql_and_how_it_is_maintained(page: Page) 
     append_order(3, "cid", 7)
     expect(batches).to_have_count(before + 1)
     expect(sheet.locator("details pre")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    expect(page.locator("svg.graph .node:focus")).to_contain_text("<img")
 
 
 def test_verify_recomputes_every_result(page: Page) -> None:
     page.goto("/console/pipelines/shop")
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_role("status")).to_contain_text("True. 2 results were recomputed")
+
+
+def test_a_result_that_is_not_true_is_named(page: Page) -> None:
+    wrong = {"is_equal": False, "text": f"{EVIL}: 1 row is missing"}
+    found = {"is_equal": False, "cut": "1", "results": [wrong, {"is_equal": True, "text": "kept"}]}
+    page.route("**/pipelines/shop/verify", lambda route: route.fulfill(json=found))
+    page.goto("/console/pipelines/shop")
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_role("alert")).to_have_text(
+        f"1 result differs from a recompute{EVIL}: 1 row is missing"
+    )
+
+
+def test_a_batch_that_was_repeated_says_so(page: Page) -> None:
+    def repeated(route: Route) -> None:
+        said = route.fetch().json()
+        said["batches"][0]["is_repeat"] = True
+        route.fulfill(json=said)
+
+    page.route("**/batches?*", repeated)
+    page.goto("/console/pipelines/shop/batches")
+    expect(page.locator("tbody tr").first).to_contain_text("repeated")
+    expect(page.locator("header .soft")).to_contain_text("1 was repeated")
+
+
+def test_first_rows_on_their_way_are_counted(page: Page) -> None:
+    coming = {"rows": 400, "total": 1600, "per_second": 100, "seconds_left": 12}
+    table: dict[str, object] = {
+        "name": EVIL,
+        "columns": [],
+        "versions": [],
+        "last_event": None,
+        "is_whole": False,
+    }
+    source = {
+        "application": "shop",
+        "source": "values a",
+        "connector": "values",
+        "position": None,
+        "lag": None,
+    }
+    told = [source | {"retained": None, "tables": [table | {"snapshot": coming}]}]
+    page.route(re.compile(r":\d+/sources$"), lambda route: route.fulfill(json={"sources": told}))
+    page.goto("/console/sources")
+    row = page.get_by_role("region", name="Source values a").locator("tbody tr")
+    expect(row).to_contain_text(EVIL)
+    expect(row.locator(".coming")).to_have_text("400 of 1,600100/s, 12.0 s left")
+
+
+def test_what_changed_in_a_row_of_a_topic_has_all_its_digits(page: Page) -> None:
+    value = {"op": "u", "before": {"id": 2**53, "name": EVIL}, "after": {"id": 2**53 + 1, "name": EVIL}}
+    message = {"partition": 0, "offset": 7, "key": None, "at": None, "value": json.dumps(value)}
+    body = f"data: {json.dumps(message)}\n\n"
+    page.route("**/messages", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    page.goto("/console/sources/local/topic")
+    seen = page.get_by_role("region", name="Messages").locator("li .said > code")
+    expect(seen).to_have_text(f'id=9007199254740992 → 9007199254740993, name="{EVIL}"')
 
 
 def test_batches_have_a_page_and_spark_has_its_own(page: Page) -> None:
@@ -119,7 +184,18 @@ def test_keys_lead_from_page_to_page_and_turn_the_light_off(page: Page) -> None:
 
 def test_a_narrow_screen_needs_no_scrolling_sideways(page: Page) -> None:
     page.set_viewport_size({"width": 380, "height": 700})
-    for address in ("/", "/console/pipelines/shop", "/console/pipelines/shop/batches", "/console/sources"):
+    pages = (
+        "sources",
+        "applications",
+        "applications/shop",
+        "new",
+        "views",
+        "views/shop.orders",
+        "dashboards",
+        "sql",
+    )
+    shop = (f"pipelines/shop{more}" for more in ("", "/batches", "/letters", "?node=kept"))
+    for address in ("/", *(f"/console/{one}" for one in (*pages, *shop))):
         page.goto(address)
         page.get_by_role("heading", level=1).wait_for()
         page.locator(".panel").first.wait_for()

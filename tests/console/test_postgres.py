@@ -5,6 +5,7 @@ Oracle: what was written to Postgres, and the lock that was taken there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -81,6 +82,7 @@ def test_a_locked_sink_is_named_at_once_and_in_the_graph(page: Page, insurer: st
     page.goto("/")
     # Not one click is needed: the view whose rows wait, the stop, and the sink are told.
     expect(page.locator(".busy-note")).to_contain_text("sink costs is late: writing")
+    expect(page.locator("td[data-name=Lag]")).to_have_text(re.compile(r"\d s\d+(\.\d)? (B|KB|MB)$"))
     page.get_by_role("link", name="claims").click()
     late = page.locator("svg.graph .node.late")
     expect(late).to_have_count(1)

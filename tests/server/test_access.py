@@ -79,6 +79,14 @@ def test_pages_of_other_sites_cannot_use_a_server_without_tokens(client: httpx.C
     hidden = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
     assert client.get("/applications", headers=hidden).status_code == 403
     assert client.get("/", headers=hidden | {"Sec-Fetch-Mode": "navigate"}).status_code == 200
+    # A page at another port of this machine is not ours either, and cannot add the header of those that are.
+    beside = {"Origin": "http://localhost:3000"}
+    assert client.post("/applications", json={"name": "a"}, headers=beside).status_code == 403
+    assert client.options("/applications", headers=beside).status_code == 403
+    ours = {"Origin": "http://localhost:8090", "Host": "localhost:8090"}
+    assert client.post("/applications", json={"name": "a"}, headers=ours).status_code == 201
+    behind_a_proxy = beside | {"X-Headwater-Console": "1"}
+    assert client.post("/applications", json={"name": "b"}, headers=behind_a_proxy).status_code == 201
     # A name of theirs that leads to this machine.
     for host in ("evil.example", "[", "", "localhost.evil.example"):
         assert client.get("/applications", headers={"Host": host}).status_code == 403

@@ -6,6 +6,9 @@ import { number } from "./format.js";
 
 export const KINDS = ["bar", "line", "area", "pie", "number"];
 
+/** What stands above a chart of a dashboard. */
+export const named = ({ title, kind, view, x, y }) => title || (kind === "table" ? view.slice(view.indexOf(".") + 1) : kind === "number" ? y : `${y} by ${x}`);
+
 const TYPES = /^(tinyint|smallint|int|bigint|float|double|decimal|integer|long|short|byte)/i;
 
 /** The columns that a chart takes if nobody says: a name, and the last number. */
@@ -51,18 +54,18 @@ function bars(points, label) {
   const scale = (value) => (100 * (value - low)) / (high - low || 1);
   return h(
     "div",
-    { class: "barlist", role: "img", "aria-label": label },
+    { class: "barlist", role: "list", "aria-label": label },
     shown.map((point) => {
       const [from, to] = [scale(Math.min(0, point.value)), scale(Math.max(0, point.value))];
       return h(
         "div",
-        { class: "bar", "data-key": `bar ${text(point.name)}` },
+        { class: "bar", role: "listitem", "data-key": `bar ${text(point.name)}` },
         h("span", { class: "bar-name", title: text(point.name) }, text(point.name)),
         h("span", { class: "bar-room" }, h("i", { style: { left: `${from}%`, width: `${Math.max(to - from, 0.3)}%` } })),
         h("span", { class: "bar-value" }, digits(point.value)),
       );
     }),
-    points.length > shown.length ? h("p", { class: "faint small" }, `and ${number(points.length - shown.length)} more`) : null,
+    points.length > shown.length ? h("p", { class: "faint small", role: "listitem" }, `and ${number(points.length - shown.length)} more`) : null,
   );
 }
 

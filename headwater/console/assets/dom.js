@@ -28,7 +28,8 @@ function filled(element, attributes, children) {
 
 /** Only places of this server, and what a page made itself. */
 function safe(address) {
-  return /^(\/(?!\/)|#|\?|blob:)/.test(address) ? address : "#";
+  // A browser takes /\ for //, and leaves out tabs and line ends before it looks.
+  return /^(\/(?![/\\\s])|#|\?|blob:)/.test(address) ? address : "#";
 }
 
 /** Listeners stand beside the element, so that a patched one calls the newest. */

@@ -41,7 +41,8 @@ export async function show(place, { life, params: [name], query }) {
       draw();
     },
     turn: (what) => act(["latest", what]),
-    deploy: (version) => act([], { version_id: String(version), confirmed: false }),
+    // Another version of what runs already runs like it: on the same schedule.
+    deploy: (version) => act(seen.current_deployment ? ["rollback"] : [], { version_id: String(version), confirmed: false }),
     back: () => act(["rollback"], { confirmed: false }),
   };
   await life.every(2000, load);

@@ -1,7 +1,7 @@
 // A dashboard: charts on a grid, each drawn anew when its view changes, at most once a second.
 
 import { get, getMarked, getRows, path, putMarked, remove } from "../api.js";
-import { chart } from "../chart.js";
+import { chart, named } from "../chart.js";
 import { h, patch } from "../dom.js";
 import { brief, compare, isNumber } from "../exact.js";
 import { Followed } from "../follow.js";
@@ -121,7 +121,7 @@ function page(name, at, followed, acts) {
 function card(one, index, followed, at, acts) {
   const rows = followed ? followed.shown(Date.now()).filter((entry) => !entry.gone).map((entry) => entry.row) : [];
   const isKnown = followed && followed.at !== null;
-  const label = one.title || (one.kind === "table" ? one.view.split(".").slice(1).join(".") : `${one.y} by ${one.x}`);
+  const label = named(one);
   return h(
     "section",
     { class: one.width === 2 ? "panel wide" : "panel", "aria-label": label },

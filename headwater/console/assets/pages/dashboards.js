@@ -1,13 +1,12 @@
 // All dashboards.
 
 import { get, path } from "../api.js";
+import { named } from "../chart.js";
 import { h, patch } from "../dom.js";
 import { plural } from "../format.js";
 import { empty, failure } from "../parts.js";
 
 export const title = () => "Dashboards";
-
-const named = ({ title: said, kind, x, y }) => said || (kind === "number" ? y : `${y} by ${x}`);
 
 export function show(place, { life }) {
   return life.every(5000, async () => {

@@ -30,8 +30,12 @@ export async function show(place, { life, params: [name], query, go }) {
     const address = "/console" + path("pipelines", name);
     history.replaceState(null, "", at.chosen ? `${address}?node=${encodeURIComponent(at.chosen)}` : address);
     draw();
+    // Who closes a node is at it again: what was in focus may be gone.
+    if (!at.chosen) place.querySelector(`[data-node="${CSS.escape(id)}"]`)?.focus();
     return load();
   }
+  const press = (event) => event.key === "Escape" && at.chosen && choose(at.chosen);
+  document.addEventListener("keydown", press, { signal: life.signal });
   async function verify() {
     at.verified = { busy: true };
     draw();

@@ -2,6 +2,7 @@
 
 import { path, refusal } from "../api.js";
 import { h, patch } from "../dom.js";
+import { exact, isNumber } from "../exact.js";
 import { clock, number, plural } from "../format.js";
 import { empty, failure } from "../parts.js";
 
@@ -110,7 +111,7 @@ function message(one) {
 function event(text) {
   let said;
   try {
-    said = JSON.parse(text);
+    said = exact(text);
   } catch {
     return null;
   }
@@ -118,6 +119,9 @@ function event(text) {
   if (!payload || typeof payload !== "object" || !(payload.op in OPS)) return null;
   const { before, after, op } = payload;
   const row = after ?? before ?? {};
-  const fields = Object.entries(row).map(([name, value]) => (op === "u" && before && JSON.stringify(before[name]) !== JSON.stringify(value) ? `${name}=${JSON.stringify(before[name])} → ${JSON.stringify(value)}` : `${name}=${JSON.stringify(value)}`));
+  const fields = Object.entries(row).map(([name, value]) => (op === "u" && before && written(before[name]) !== written(value) ? `${name}=${written(before[name])} → ${written(value)}` : `${name}=${written(value)}`));
   return { op, text: fields.join(", ") };
 }
+
+/** A value as JSON, a number with all its digits. */
+const written = (value) => (isNumber(value) ? String(value) : JSON.stringify(value));

@@ -116,10 +116,11 @@ function toolbar(relation, at, set) {
   const column = (axis, names) => h("label", { class: "inline" }, axis === "x" ? "by" : "of", h("select", { "aria-label": axis === "x" ? "Names" : "Values", "data-own": "", onchange: (event) => set({ [axis]: event.target.value }) }, names.map((name) => h("option", { value: name, selected: at[axis] === name }, name))));
   const names = relation.columns.map((one) => one.name);
   const search = h("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows", "data-own": "", oninput: (event) => set({ filter: event.target.value }) });
-  return h("header", {}, h("div", { class: "choice", role: "group", "aria-label": "Shown as" }, kinds), at.kind === "table" ? search : h("div", { class: "controls" }, column("y", at.numbers.length ? at.numbers : names), at.kind === "number" ? null : column("x", names), relation.kind === "view" ? kept(at, set) : null));
+  const said = at.kind === "table" ? search : [column("y", at.numbers.length ? at.numbers : names), at.kind === "number" ? null : column("x", names)];
+  return h("header", {}, h("div", { class: "choice", role: "group", "aria-label": "Shown as" }, kinds), h("div", { class: "controls" }, said, relation.kind === "view" ? kept(at, set) : null));
 }
 
-/** Where the chart can be kept. */
+/** Where what is shown can be kept. */
 function kept(at, set) {
   if (!at.adding) return h("button", { class: "button", type: "button", onclick: () => set({ adding: true, added: null }) }, "Add to dashboard");
   const name = h("input", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9_.\\-]{0,99}", placeholder: "dashboard", "aria-label": "Dashboard", size: 14, autofocus: true, "data-own": "", title: "letters, digits, _, - and ." });
@@ -136,7 +137,8 @@ function chosen({ version }, entries, at) {
   if (at.found?.asked === asked) return at.found.kept;
   const wanted = at.filter.toLowerCase();
   const kept = entries.filter(({ row }) => !wanted || Object.values(row).some((value) => text(value).toLowerCase().includes(wanted)));
-  kept.sort((one, other) => compare(one.row[at.order], other.row[at.order]) * (at.down ? -1 : 1));
+  // Rows with equal values keep their places, also those that change: nobody sees a cell light up in a row that jumps.
+  kept.sort((one, other) => compare(one.row[at.order], other.row[at.order]) * (at.down ? -1 : 1) || one.id - other.id);
   at.found = { asked, kept };
   return kept;
 }
