@@ -34,10 +34,7 @@ BANKS = 2
 
 NEAR = ("capture", "backend", "line", *OF_CAPTURE)
 FAR = ("pipeline", *OF_PIPELINE)
-"""Whose death takes a start of Java to mend."""
-
-FAR_OF = {FEW: 6, MANY: 9}
-"""One of so many kills is far: ten, and more than a hundred."""
+"""Whose death takes a start of Java to mend: one of six kills."""
 
 
 @pytest.fixture(scope="module")
@@ -59,15 +56,15 @@ def branch(server: EmbeddedPostgres, folder: Path) -> Iterator[Bank]:
         yield found
 
 
-def victim(number: int, count: int, dice: random.Random) -> str:
-    """Who dies of so many: those that are far in turn, so that none is left out."""
-    turn, rest = divmod(number, FAR_OF[count])
-    return FAR[turn % len(FAR)] if rest == FAR_OF[count] - 1 else dice.choice(NEAR)
+def victim(number: int, dice: random.Random) -> str:
+    """Who dies: everyone in turn, so that none is left out."""
+    turn, rest = divmod(number, 6)
+    return FAR[turn % len(FAR)] if rest == 5 else dice.choice(NEAR)
 
 
 @pytest.mark.parametrize(("count", "near", "far"), [(FEW, 40, 10), (MANY, 700, 100)])
 def test_so_many_kills_are_of_everyone(count: int, near: int, far: int) -> None:
-    died = Counter(victim(number, count, random.Random(f"7 {number}")) for number in range(count))
+    died = Counter(victim(number, random.Random(f"7 {number}")) for number in range(count))
     assert sum(died[who] for who in NEAR) >= near and sum(died[who] for who in FAR) >= far
     assert set(died) == {*NEAR, *FAR}
 
@@ -82,7 +79,7 @@ def test_the_books_are_true_whoever_dies(
     seed = str(pytestconfig.getoption("--seed")) or str(secrets.randbelow(10**9))
     count, beside = (FEW, 1) if kills <= 3 else (MANY, BANKS)
     # Each number goes to the bank that is free.
-    plan = Plan(seed, count, iter(range(int(pytestconfig.getoption("kill_from")), count)))
+    plan = Plan(seed, iter(range(int(pytestconfig.getoption("kill_from")), count)))
     with ExitStack() as closing, ThreadPoolExecutor(beside) as pool:
         banks = [closing.enter_context(branch(server, tmp_path / f"bank{n}")) for n in range(beside)]
         working = [pool.submit(many_kills, found, plan) for found in banks]
@@ -103,10 +100,9 @@ def test_the_books_are_true_whoever_dies(
 
 @dataclass(frozen=True)
 class Plan:
-    """The kills of a run: what they are drawn from, how many there are in all, and the numbers that are left."""
+    """The kills of a run: what they are drawn from, and the numbers that are left."""
 
     seed: str
-    count: int
     numbers: Iterator[int]
 
     def dice(self, number: int) -> random.Random:
@@ -126,7 +122,7 @@ def many_kills(found: Bank, plan: Plan) -> Counter[str]:
         assert read >= 2, "of both tables it is said"
         for number in plan.numbers:
             named, dice = f"kill {number} of seed {plan.seed}", plan.dice(number)
-            who = victim(number, plan.count, dice)
+            who = victim(number, dice)
             print(f"{named}: {who}", flush=True)
             one_kill(found, number, who, dice)
             died[who] += 1
