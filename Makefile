@@ -18,7 +18,7 @@ FAILOVER = tests/postgres/test_postgres_standby.py::test_a_slot_that_is_kept_at_
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults soak fuzz bench bench-step bench-mysql bench-engine bench-capture bench-latency bench-console build packages pictures test-spill
+.PHONY: help install demo test proofs quick check update faults old-postgres soak fuzz bench bench-step bench-mysql bench-engine bench-capture bench-latency bench-console build packages pictures test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -65,6 +65,9 @@ build: install ## the wheel in dist/, tried in an empty folder
 
 faults: packages ## kill everyone on the way, the bank's pipeline 1,000 times, and compare; takes hours; seed=S from=N goes on
 	$(BIN)/python -m pytest tests/faults tests/demo/test_demo_kafka_again.py $(FAILOVER) --kills 30 --capture no $(if $(seed),--seed $(seed)) $(if $(from),--from $(from)) $(ARGS)
+
+old-postgres: packages ## every test of the source Postgres on version 15 as well as on 18
+	$(BIN)/python -m pytest $(SHARED) tests/postgres --deselect $(FAILOVER) --old-postgres $(ARGS)
 
 soak: install ## an hour of a bank under load and kills; then every row is compared, memory and the server's log were flat
 	$(BIN)/python -m tests.faults.soak $(ARGS)

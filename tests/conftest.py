@@ -54,6 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--from", type=int, default=0, help="the number of the kill to begin with", dest="kill_from"
     )
     parser.addoption("--seed", default="", help="what random tests are made from, as a run has told it")
+    parser.addoption(
+        "--old-postgres",
+        action="store_true",
+        help="run every test of the source Postgres on the older server too",
+    )
     parser.addoption("--queries", type=int, default=150, help="how many random queries are tried")
 
 

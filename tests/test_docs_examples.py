@@ -82,8 +82,8 @@ def _is_name(words: list[str]) -> bool:
 
 def missing_targets(page: str, makefile: str) -> list[str]:
     """Targets that a page names and the Makefile does not have."""
-    named = re.findall(r"`make ([a-z]+)", page) + re.findall(
-        r"^make ([a-z]+)", "".join(fenced(page, "")), re.MULTILINE
+    named = re.findall(r"`make ([a-z-]+)", page) + re.findall(
+        r"^make ([a-z-]+)", "".join(fenced(page, "")), re.MULTILINE
     )
     return [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)]
 

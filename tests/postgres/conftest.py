@@ -42,6 +42,7 @@ ON_BOTH = frozenset(
         "test_postgres_letters",
         "test_postgres_letters_resume",
         "test_postgres_partitions",
+        "test_postgres_resume",
         "test_postgres_schema",
         "test_postgres_stream",
         "test_postgres_streaming",
@@ -50,12 +51,14 @@ ON_BOTH = frozenset(
         "test_postgres_types",
     }
 )
-"""The files whose tests also run on an older server: those where the versions differ in what they send."""
+"""The files whose tests always run on an older server too: those where the versions differ in what they send or keep."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run some files on two servers."""
-    if "server" in metafunc.fixturenames and metafunc.module.__name__.rsplit(".", 1)[-1] in ON_BOTH:
+    """Run some files on two servers, or all of them (`--old-postgres`, as `make faults` does)."""
+    is_asked = bool(metafunc.config.getoption("--old-postgres"))
+    is_both = is_asked or metafunc.module.__name__.rsplit(".", 1)[-1] in ON_BOTH
+    if "server" in metafunc.fixturenames and is_both:
         metafunc.parametrize("server", [NEWEST, OLD], indirect=True, scope="session")
 
 

@@ -12,6 +12,7 @@ from headwater.log.events import Delivery
 from headwater.log.losses import Loss
 from headwater.log.manifest import Manifest
 from headwater.log.positions import Position
+from headwater.services.postgres import temporary_postgres
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.postgres.config import config_of, log_folder
 from tests.postgres.captures import Started, captured
@@ -61,6 +62,26 @@ def test_a_slot_that_ran_ahead_is_an_error(database: Database, world: World) -> 
     error = resumed(world, database, after)
     assert "is ahead of the state" in error.message
     assert str(after) in error.detail or "stands at" in error.detail
+
+
+def test_a_slot_that_the_server_has_given_up_is_an_error(world: World) -> None:
+    with temporary_postgres({"fsync": "off", "max_slot_wal_keep_size": "16MB"}) as server:
+        database = Database(server.uri)
+        after = begun(world, database)
+        (slot,) = database.slots()
+
+        def is_lost() -> bool:
+            # What the server needs no more goes with a checkpoint, and what the slot needs with it.
+            database.run("SELECT pg_logical_emit_message(true, 'other', repeat('x', 20000000))")
+            database.run("CHECKPOINT")
+            return database.run("SELECT wal_status FROM pg_replication_slots") == [("lost",)]
+
+        wait_for(is_lost)
+        error = resumed(world, database, after)
+        assert error.message == f"replication slot '{slot}' is lost"
+        assert "max_slot_wal_keep_size" in error.detail and "raise max_slot_wal_keep_size" in error.hint
+        assert database.slots() == [slot]
+        database.close()
 
 
 def test_a_table_that_was_made_again_is_an_error(database: Database, world: World) -> None:

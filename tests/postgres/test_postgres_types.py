@@ -45,6 +45,9 @@ VALUES: list[tuple[str, str, str, Any]] = [
     ("timestamp", "'2024-01-01 10:00:00.123456'", "timestamp_ntz", dt.datetime(2024, 1, 1, 10, 0, 0, 123456)),
     ("timestamp(0)", "'1900-01-01 00:00:00'", "timestamp_ntz", dt.datetime(1900, 1, 1)),
     ("timestamptz", "'2024-07-01 10:00:00.5+05:30'", "timestamp", dt.datetime(2024, 7, 1, 4, 30, 0, 500000, UTC)),
+    # The hour that New York has twice.
+    ("timestamptz", "'2024-11-03 01:30:00-04'", "timestamp", dt.datetime(2024, 11, 3, 5, 30, tzinfo=UTC)),
+    ("timestamptz", "'2024-11-03 01:30:00-05'", "timestamp", dt.datetime(2024, 11, 3, 6, 30, tzinfo=UTC)),
     ("uuid", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", "string", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
     ("json", """'{"b" : 1}'""", "string", '{"b" : 1}'),
     ("jsonb", """'{"b" : [1, null]}'""", "string", '{"b": [1, null]}'),
@@ -163,6 +166,21 @@ def test_nan_is_a_number_to_a_double(typed: Database, world: World) -> None:
     assert all(math.isnan(value) for row in said for value in row[2:])
 
 
+def test_what_no_type_holds_is_read_as_a_double_or_as_text(typed: Database, world: World) -> None:
+    kinds = ("numeric", "numeric", "numeric", "date", "timestamp", "timestamptz", "int[]")
+    row = "'NaN', '-Infinity', 'Infinity', 'infinity', '0044-03-15 12:00 BC', '-infinity', '{{1,2},{3,4}}'"
+    typed.run(f"CREATE TABLE t (id int PRIMARY KEY, {', '.join(f'c{i} {k}' for i, k in enumerate(kinds))})")
+    typed.run(f"INSERT INTO t VALUES (1, {row})")
+    texts = ", ".join(f"c{i} string" for i in (0, 1, 3, 4, 5, 6))
+    with world.source(typed.table("t", f"id int, {texts}, c2 double", "id")) as source:
+        typed.run(f"INSERT INTO t VALUES (2, {row})")
+        said = brief(read_now(source), "t")
+    shown = ("NaN", "-Infinity", "infinity", "0044-03-15 12:00:00 BC", "-infinity", "{{1,2},{3,4}}")
+    # A table that logs its key alone tells a change as the new row.
+    assert [row[0] for row in said] == ["insert", "insert"]
+    assert [row[1:] for row in said] == [(id, *shown, math.inf) for id in (1, 2)]
+
+
 def test_values_are_read_as_declared(typed: Database, world: World) -> None:
     typed.run("CREATE TABLE t (a int, b float8, c bool, d text, e timestamptz, f text, g numeric)")
     typed.run("ALTER TABLE t REPLICA IDENTITY FULL")
@@ -189,6 +207,7 @@ def test_values_are_read_as_declared(typed: Database, world: World) -> None:
     ("kind", "value", "declared", "shown"),
     [
         ("numeric", "'NaN'", "decimal(38,18)", "NaN"),
+        ("numeric", "'Infinity'", "decimal(38,18)", "Infinity"),
         ("float8", "1e300", "float", "1e+300"),
         ("timestamp", "'0044-03-15 00:00:00 BC'", "timestamp_ntz", "0044-03-15 00:00:00 BC"),
         ("date", "'infinity'", "date", "infinity"),
