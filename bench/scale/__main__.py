@@ -15,11 +15,13 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench import page
+from bench.engine import said
 from bench.scale import beside, told
 from bench.scale.fit import DRIVER, EXECUTORS, HELD_OUT_WITHIN, Load, Measured, Model, Search, error, fitted
 from bench.scale.grid import Field, Found, Round, measured
@@ -114,8 +116,10 @@ def tiny() -> Mapping[int, Sequence[Field]]:
 
 def measured_all(grid: Mapping[int, Sequence[Field]]) -> Taken:
     """The steps of the grid, and what stands around them."""
+    begin = time.perf_counter()
     found: list[Found] = [measured(cores, fields) for cores, fields in grid.items()]
     sunk, sink_seconds = beside.sunk()
+    said(f"measured in {told.seconds(time.perf_counter() - begin)}")
     rates = Rates(
         captured=beside.captured(),
         sunk=sunk,
@@ -143,9 +147,9 @@ def written(taken: Taken) -> str:
 
 def read(path: Path) -> Taken:
     """What a run left."""
-    said = json.loads(path.read_text())
-    steps = tuple(Measured(**{**step, "load": Load(**step["load"])}) for step in said["steps"])
-    return Taken(said["machine"], said["command"], steps, Rates(**said["rates"]), Search(**said["search"]))
+    kept = json.loads(path.read_text())
+    steps = tuple(Measured(**{**step, "load": Load(**step["load"])}) for step in kept["steps"])
+    return Taken(kept["machine"], kept["command"], steps, Rates(**kept["rates"]), Search(**kept["search"]))
 
 
 if __name__ == "__main__":

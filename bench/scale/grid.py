@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -89,20 +89,30 @@ def measured(cores: int, fields: Sequence[Field]) -> Found:
 
 
 def _measured(cores: int, fields: Sequence[Field]) -> Found:
+    # Java is slow at first: the first field comes twice, and only the second time counts.
+    found = [run_through(cores, field) for field in (fields[0], *fields)][1:]
+    return replace(found[-1], steps=tuple(step for each in found for step in each.steps))
+
+
+def run_through(cores: int, field: Field) -> Found:
+    """All rounds of a field, and what its State takes on the disk."""
     steps: list[Measured] = []
-    for field in fields:
-        with opened(cores, field) as pipeline:
-            size = loaded(pipeline, field)
-            for number, each in enumerate(field.rounds):
-                load = Load(each.changes, field.state, field.views, cores, size / field.state)
-                steps.append(
-                    Measured(each.way, load, middle(pipeline, field, each, number), field.is_held_out)
-                )
-                said(f"{each.way:<10}", load, f"{steps[-1].seconds:.3f} s")
-            beside = sum(path.stat().st_size for path in lookups(pipeline.states["claims"]))
-            launched, search = launch(pipeline), searched(pipeline.states["claims"])
-    of_change = changed(10_000, 10_000, 0).drop_columns([KIND]).nbytes / 10_000
-    return Found(tuple(steps), size / field.state, beside / field.state, of_change, launched, search)
+    with opened(cores, field) as pipeline:
+        row_bytes = loaded(pipeline, field) / field.state
+        for number, each in enumerate(field.rounds):
+            load = Load(each.changes, field.state, field.views, cores, row_bytes)
+            taken = middle(pipeline, field, each, number)
+            said(f"{each.way:<10} {each.changes:>8,} changes {taken:8.3f} s")
+            steps.append(Measured(each.way, load, taken, field.is_held_out))
+        state = pipeline.states["claims"]
+        return Found(
+            steps=tuple(steps),
+            row_bytes=row_bytes,
+            lookup_bytes=sum(path.stat().st_size for path in lookups(state)) / field.state,
+            change_bytes=changed(10_000, 10_000, 0).drop_columns([KIND]).nbytes / 10_000,
+            launched=launch(pipeline),
+            search=searched(state),
+        )
 
 
 @contextmanager
@@ -124,7 +134,7 @@ def loaded(pipeline: Pipeline, field: Field) -> int:
     of = field.state // JOINED
     STORES[NAME].append({"members": members(of), "claims": claims(0, field.state, of)})
     pipeline.run_once()
-    said(f"loaded {field.state:,} claims, {field.views} views in {time.perf_counter() - begin:.1f} s")
+    said(f"{field.state:,} claims, {field.views} views, loaded in {time.perf_counter() - begin:.1f} s")
     return sum(path.stat().st_size for path in pipeline.states["claims"].paths)
 
 
