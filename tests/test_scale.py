@@ -26,6 +26,7 @@ from bench.scale.fit import (
     fitted,
     least_squares,
 )
+from bench.scale.grid import changed
 from bench.scale.simulate import (
     CAPTURE,
     COMMIT,
@@ -40,7 +41,8 @@ from bench.scale.simulate import (
     run,
     spread,
 )
-from headwater.log.events import SMALL_ROWS
+from headwater.log.events import DELETE_KEY, KIND, SMALL_ROWS, UPSERT
+from headwater.runtime.compaction import MOST_RUNS
 from headwater.spark.inputs import LEAST_SPREAD
 
 SEARCH = Search(1e-3, 4e-7)
@@ -114,11 +116,23 @@ def test_what_is_held_out_is_larger_than_all_that_is_fitted() -> None:
         fields = [field for each in grid.values() for field in each]
         fits = [field for field in fields if not field.is_held_out]
         (held,) = [field for field in fields if field.is_held_out]
+        # With the first rows a field has so many runs; merging would take its share of the steps.
+        assert all(sum(r.warm + r.steps for r in field.rounds) < MOST_RUNS for field in fields)
         assert held.state > max(field.state for field in fits)
         assert held.views >= max(field.views for field in fits)
         for way in (DRIVER, EXECUTORS):
             known = max(each.changes for field in fits for each in field.rounds if each.way == way)
             assert max(each.changes for each in held.rounds if each.way == way) > known
+
+
+def test_a_claim_changes_once_in_a_transaction_and_a_fifth_each_come_and_go() -> None:
+    for state, count in ((20_000, 1_000), (250_000, 100_000)):
+        made = changed(state, count, 203)
+        ids, kinds = made.column("id").to_pylist(), made.column(KIND).to_pylist()
+        assert len({*ids}) == count
+        assert kinds.count(UPSERT) == count * 4 // 5 and kinds.count(DELETE_KEY) == count // 5
+        assert sum(number >= state for number in ids) == count // 5
+        assert all(number < state for number, kind in zip(ids, kinds, strict=True) if kind == DELETE_KEY)
 
 
 def test_equal_tasks_go_in_waves_and_no_faster_than_they_are_launched() -> None:

@@ -171,16 +171,18 @@ def claims_of(ids: pa.Array, of: int, seed: int) -> pa.Table:
     return made.set_column(0, "id", ids).set_column(3, "total", totals)
 
 
+STRIDE = 7_919
+"""Claims that change are so far from each other, so that all of State has some of them."""
+
+
 def changed(state: int, count: int, number: int) -> pa.Table:
-    """The changes of one transaction: new claims, claims that go, and others that are now of another member."""
+    """The changes of one transaction: new claims, others that are now of another member, and claims that go."""
     few = count // 5
     come = numbers(state + number * count, few)
-    picked = pc.floor(pc.multiply(pc.random(count - 2 * few, initializer=number), state)).cast(pa.int32())
-    edited = pc.unique(picked)
-    gone = numbers(7_919 * number * few % (state - few), few)
-    gone = gone.filter(pc.invert(pc.is_in(gone, value_set=edited)))
-    ids = pa.concat_arrays([come, edited, gone])
-    kinds = [UPSERT] * (len(come) + len(edited)) + [DELETE_KEY] * len(gone)
+    steps = pc.multiply(pc.add(numbers(0, count - few).cast(pa.int64()), number), STRIDE)
+    picked = pc.subtract(steps, pc.multiply(pc.divide(steps, state), state)).cast(pa.int32())
+    ids = pa.concat_arrays([come, picked])
+    kinds = [UPSERT] * (count - few) + [DELETE_KEY] * few
     rows = claims_of(ids, state // JOINED, 2 * number + 1)
     return rows.append_column(KIND, pa.array(kinds))
 
