@@ -128,8 +128,8 @@ def limits(world: World) -> str:
 
 def remedies(world: World) -> str:
     """A large State on many workers, and what is done about its bottleneck, as long as there is something."""
-    setup, words, rows = Setup(WORKERS[-1], STATES[-1]), "as it is", []
-    left = list(REMEDIES)
+    setup, words = Setup(WORKERS[-1], STATES[-1]), "as it is"
+    left, rows = list(REMEDIES), list[list[str]]()
     while True:
         found = limit(world, setup)
         rows.append([words, *cells(found)])
