@@ -61,10 +61,20 @@ class Load:
         """In so many tasks they are read."""
         return max(1, math.ceil(self.read * self.row_bytes / SPLIT_BYTES))
 
-    def parts(self, way: str) -> float:
-        """In so many parts of State the driver looks up the keys of all changes."""
-        looked_into = self.state if way == EXECUTORS else self.state + self.state / JOINED
-        return 0.0 if way == EXECUTORS and self.is_many else looked_into / PART_ROWS
+    def looked_into(self, way: str) -> tuple[int, ...]:
+        """The rows of each table in which the driver looks up the keys of all changes."""
+        if way == EXECUTORS:
+            return () if self.is_many else (self.state,)
+        return self.state, self.state // JOINED
+
+    def parts(self, way: str) -> int:
+        """In so many parts of them."""
+        return sum(map(parts_of, self.looked_into(way)))
+
+
+def parts_of(rows: int) -> int:
+    """The parts of a run of so many rows."""
+    return math.ceil(rows / PART_ROWS)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from bench import engine
 from bench.engine import members, numbers, said
-from bench.scale.fit import EXECUTORS, JOINED, PART_ROWS, Load, Measured, Search
+from bench.scale.fit import EXECUTORS, JOINED, Load, Measured, Search, parts_of
 from headwater.log.events import DELETE_KEY, KIND, UPSERT
 from headwater.runtime.open import Cluster
 from headwater.runtime.pipeline import Pipeline
@@ -210,7 +210,7 @@ def searched(state: State) -> Search:
             lookup.places(run, "id", keys, limit=run.rows)
             taken.append(time.perf_counter() - begin)
         middles.append(statistics.median(taken))
-    parts = run.rows / PART_ROWS
+    parts = parts_of(run.rows)
     key = max(0.0, middles[1] - middles[0]) / (MANY - FEW)
     return Search(max(0.0, middles[0] - FEW * key) / parts, key / parts)
 

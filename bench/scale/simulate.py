@@ -16,7 +16,6 @@ from headwater.log.events import SMALL_ROWS
 from headwater.settings import Settings
 from headwater.spark.inputs import LEAST_SPREAD
 from headwater.spark.pace import SPREAD_TASKS
-from headwater.tables.lookup import PART_ROWS
 
 TRANSACTION = 1_000
 """So many changes are committed at once."""
@@ -132,7 +131,7 @@ class World:
 
     def _looked_up(self, load: Load, way: str) -> float:
         """Seconds that the driver waits for the disk, where what it looks into is more than its memory."""
-        held = load.parts(way) * PART_ROWS * self.rates.lookup_bytes
+        held = sum(load.looked_into(way)) * self.rates.lookup_bytes
         missed = max(0.0, 1 - self.assumed.memory / held) if held else 0.0
         return load.changes * self.assumed.places * self.assumed.looked_at * missed
 
