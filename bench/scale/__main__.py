@@ -56,6 +56,8 @@ def main() -> None:
         "--again", action="store_true", help="do not measure, take the figures that were kept"
     )
     given = parser.parse_args()
+    if given.quick and given.keep:
+        parser.error("the figures of a tiny grid mean nothing and are not kept")
     taken = read(KEPT) if given.again else measured_all(tiny() if given.quick else whole())
     path = KEPT if given.keep else cache_folder(os.environ) / "bench" / "scale.json"
     path.parent.mkdir(parents=True, exist_ok=True)
