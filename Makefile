@@ -18,7 +18,7 @@ FAILOVER = tests/postgres/test_postgres_standby.py::test_a_slot_that_is_kept_at_
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test proofs quick check update faults old-postgres soak fuzz bench bench-step bench-mysql bench-engine bench-capture bench-latency bench-console build packages pictures test-spill
+.PHONY: help install demo test proofs quick check update faults old-postgres soak fuzz bench bench-step bench-mysql bench-engine bench-capture bench-latency bench-console bench-scale build packages pictures test-spill
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -95,6 +95,9 @@ bench-capture: install ## first rows and changes of a Postgres: ours beside COPY
 
 bench-console: install ## how much 50 people who look on slow down the steps; ARGS="--viewers 200"
 	$(BIN)/python -m bench.console $(ARGS)
+
+bench-scale: install ## a model of a step's time, fitted and held against a larger one; what more machines would do; ARGS="--quick"
+	$(BIN)/python -m bench.scale $(ARGS)
 
 pictures: packages ## take the pictures of the console in docs/images anew; look at each of them
 	$(BIN)/python -m pytest tests/console/pictures.py $(ARGS)

@@ -30,8 +30,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from bench import page
-from headwater.runtime.facts import Silent
-from headwater.runtime.open import open_pipeline
+from headwater.runtime.facts import Listener, Silent
+from headwater.runtime.open import Cluster, open_pipeline
 from headwater.runtime.pipeline import Pipeline
 from headwater.sources.values import STORES, ValuesStore
 from headwater.tables import slices
@@ -298,10 +298,14 @@ def job_count(pipeline: Pipeline) -> int:
     return int(pipeline.engine.spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 
-def opened(script: str, name: str, state: Path) -> Pipeline:
+def opened(
+    script: str, name: str, state: Path, listener: Listener | None = None, cluster: Cluster | None = None
+) -> Pipeline:
     """A pipeline over a store of its own."""
     STORES[name] = ValuesStore()
-    return open_pipeline(script, file=f"{name}.sql", state=state, listener=Silent())
+    return open_pipeline(
+        script, file=f"{name}.sql", state=state, listener=listener or Silent(), cluster=cluster
+    )
 
 
 def said(*words: object) -> None:

@@ -1,4 +1,4 @@
-"""Tables of benchmarks, written into `docs/benchmarks.md` by the benchmarks themselves."""
+"""Tables of benchmarks, written into `docs/benchmarks.md` and other pages by the benchmarks themselves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
-def keep(name: str, command: str, table: str) -> None:
-    """Put a table in its place on the page, with the command that made it and the machine it ran on."""
-    made = f"<!-- {name} -->\n`{command}`, {machine()}:\n\n{table}\n<!-- end of {name} -->"
-    text = PAGE.read_text()
+def keep(name: str, command: str, table: str, *, on: Path | None = None, where: str = "") -> None:
+    """Put a table in its place on a page, with the command that made it and where it ran: here, unless told."""
+    page = on or PAGE
+    made = f"<!-- {name} -->\n`{command}`, {where or machine()}:\n\n{table}\n<!-- end of {name} -->"
+    text = page.read_text()
     place = re.compile(rf"<!-- {re.escape(name)} -->.*?<!-- end of {re.escape(name)} -->", re.DOTALL)
-    assert place.search(text), f"{PAGE.name} has no place for {name}"
-    PAGE.write_text(place.sub(lambda _: made, text))
+    assert place.search(text), f"{page.name} has no place for {name}"
+    page.write_text(place.sub(lambda _: made, text))
 
 
 def machine() -> str:
