@@ -97,7 +97,7 @@ def test_another_version_runs_when_the_one_before_did(page: Page, stand: Stand) 
     page.get_by_role("region", name="Versions").get_by_role("button", name="Deploy").click()
     deployments = page.get_by_role("region", name="Deployments").locator("tbody tr")
     expect(deployments).to_have_count(3)
-    known = httpx.get(f"{stand.address}/applications/nightly/deployments").json()["deployments"]
+    known = stand.get("/applications/nightly/deployments")["deployments"]
     assert [(one["version"], one["mode"], one["every"], one["cron"]) for one in known] == [
         (1, "schedule", "1 day", None),
         (2, "schedule", None, "0 4 * * *"),
@@ -115,7 +115,7 @@ def test_what_an_integration_fills_is_filled_in_the_next_version_too(page: Page,
     expect(page.locator("header")).to_contain_text("filled from the integration rows")
     page.get_by_role("button", name="Deploy").click()
     expect(page).to_have_url(re.compile("/console/pipelines/filled$"))
-    versions = httpx.get(f"{stand.address}/applications/filled/versions").json()["application_versions"]
+    versions = stand.get("/applications/filled/versions")["application_versions"]
     assert versions[-1]["integration_id"] == "rows"
     # A text has one integration; parts with several are not thrown together.
     more = {"create_table": table.replace("orders", "others"), "integration_id": None}
