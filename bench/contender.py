@@ -20,6 +20,7 @@ from typing import Protocol
 import psycopg2
 
 from bench.results import Figure
+from bench.ways import Topics, Way
 from headwater.errors import HeadwaterError
 from headwater.services.postgres import PostgresServer
 
@@ -80,12 +81,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Ground:
-    """Where a contender works: a server, the databases it reads and writes, a folder of its own."""
+    """Where a contender works: a server, the databases it reads and writes, a folder of its own.
+
+    Where changes come over Kafka it reads `topics` in place of the source.
+    """
 
     server: PostgresServer
     source: str
     target: str
     folder: Path
+    topics: Topics | None = None
 
     def uri(self, database: str) -> str:
         """Where clients of a database connect."""
@@ -167,7 +172,10 @@ class Contender(Protocol):
     def name(self) -> str:
         """What it is called on the command line and in tables."""
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """True if it has a part in a job to which changes come this way; who has none is left out."""
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """What differs from it as it comes, and its version: for the page."""
 
     def prepare(self, ground: Ground) -> None:
@@ -184,7 +192,10 @@ class Yardstick(Protocol):
     def name(self) -> str:
         """What it is called on the command line and in tables."""
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """True if it has a part in a job to which changes come this way; who has none is left out."""
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """What differs from it as it comes, and its version: for the page."""
 
     def figures(self, job: Job, ground: Ground, changes: Changes) -> Iterator[Figure]:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench import cache
-from bench.contender import Failed, Ground, Job, Program
+from bench.contender import Ground, Job, Program
+from bench.ways import Way
 from headwater.services.postgres_files import PASSWORD, USER
 
 VERSION = "0.33.0"
@@ -22,7 +23,11 @@ class Pathway:
 
     name: str = "pathway"
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """There is a program for some jobs."""
+        return job.name in PROGRAMS and way is Way.LOG
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """The reader and what is set."""
         return {
             "version": VERSION,
@@ -40,8 +45,6 @@ class Pathway:
 
     def start(self, job: Job, ground: Ground) -> Program:
         """Its program for the job."""
-        if job.name not in PROGRAMS:
-            raise Failed(f"there is no program of its for job '{job.name}'")
         asked = {
             "port": ground.server.port, "user": USER, "password": PASSWORD, "source": ground.source,
             "target": ground.target, "tables": [asdict(table) for table in job.tables], "into": job.target.name,
