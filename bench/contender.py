@@ -13,6 +13,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -95,6 +96,15 @@ class Ground:
     def uri(self, database: str) -> str:
         """Where clients of a database connect."""
         return f"{self.server.uri.rsplit('/', 1)[0]}/{database}"
+
+    def log_old_rows(self) -> None:
+        """Let the log of the source have whole old rows, for who wants them."""
+        with closing(psycopg2.connect(self.uri(self.source))) as client, client, client.cursor() as cursor:
+            cursor.execute(
+                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            )
+            for (table,) in cursor.fetchall():
+                cursor.execute(f'ALTER TABLE "{table}" REPLICA IDENTITY FULL')
 
 
 class Program:
@@ -180,6 +190,9 @@ class Contender(Protocol):
 
     def prepare(self, ground: Ground) -> None:
         """Fetch what it needs and make the source as it likes it best; not measured."""
+
+    def events(self) -> Mapping[str, str]:
+        """What its connector is told besides, so that it can read the events; nothing, if it reads them as they are."""
 
     def start(self, job: Job, ground: Ground) -> Program:
         """Begin; it is on its own from here on."""

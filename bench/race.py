@@ -73,7 +73,7 @@ def taken(course: Course, name: str, stage: Stage, parts: Mapping[str, Part]) ->
         with prepared(course, name, stage) as ground:
             if contender is not None:
                 contender.prepare(ground)
-                with telling(course.job, ground, course.rows):
+                with telling(course.job, ground, course.rows, contender.events()):
                     yield from run_through(course, contender, ground, parts, legs.append)
             if yardstick is not None:
                 yield from run_beside(course, yardstick, ground, parts, legs.append)

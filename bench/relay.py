@@ -102,13 +102,13 @@ def settings() -> Mapping[str, str]:
 
 
 @contextmanager
-def telling(job: Job, ground: Ground, rows: int) -> Iterator[None]:
+def telling(job: Job, ground: Ground, rows: int, besides: Mapping[str, str]) -> Iterator[None]:
     """Let a connector tell the source, if it is read from topics; so many first rows lie there when the block begins."""
     if (told := ground.topics) is None:
         yield
         return
     connect = ConnectClient(told.worker)
-    connect.put(connector(told, job, ground))
+    connect.put(connector(told, job, ground, besides))
     try:
         connect.wait(told.prefix)
         with cursor(ground.uri(ground.source)) as source:
@@ -119,15 +119,15 @@ def telling(job: Job, ground: Ground, rows: int) -> Iterator[None]:
         forget(told)
 
 
-def connector(told: Topics, job: Job, ground: Ground) -> Connector:
-    """One connector for all tables, so that they share one order of transactions."""
+def connector(told: Topics, job: Job, ground: Ground, besides: Mapping[str, str]) -> Connector:
+    """One connector for all tables, so that they share one order of transactions; `besides` is a contender's own."""
     where = {
         "database.hostname": HOST, "database.port": str(ground.server.port), "database.user": USER,
         "database.password": PASSWORD, "database.dbname": ground.source,
     }  # fmt: skip
     own = dict.fromkeys(("topic.prefix", "slot.name", "publication.name"), told.prefix)
     tables = ",".join(f"{SCHEMA}.{table.name}" for table in job.tables)
-    return Connector(told.prefix, {**CONNECTOR, **where, **own, "table.include.list": tables})
+    return Connector(told.prefix, {**CONNECTOR, **where, **own, "table.include.list": tables, **besides})
 
 
 def all_told(told: Topics, tables: Iterable[Table], rows: int, source: Any) -> None:

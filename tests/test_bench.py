@@ -17,8 +17,8 @@ from bench.__main__ import asked, counted, parsed, settings
 from bench.contender import Failed, Ground, Program, waited
 from bench.course import Course
 from bench.goals import GOALS, Goal, judged
-from bench.peers import flink, headwater
-from bench.peers.table import EVERYONE, taking_part
+from bench.peers import flink, headwater, pathway
+from bench.peers.table import CONTENDERS, EVERYONE, taking_part
 from bench.plots import plotted
 from bench.race import between
 from bench.report import number, told
@@ -124,6 +124,7 @@ def test_everyone_has_a_name_of_his_own_and_tells_his_settings() -> None:
     assert all(each.settings(way) for each in EVERYONE for way in Way)
     words = {each.name: " ".join(each.settings(Way.LOG).values()) for each in EVERYONE}
     assert "licence key" in words["pathway"]
+    assert "licence key" not in " ".join(pathway.Pathway().settings(Way.TOPICS).values())
     again = flink.Flink("again", flink.MINI_BATCH)
     assert all(flink.MINI_BATCH.items() <= dict(again.settings(way)).items() for way in Way)
 
@@ -150,7 +151,7 @@ def test_who_has_no_part_in_a_workload_is_left_out() -> None:
     assert entered(claims.course(20_000)) == [*sql, "pathway", *yardsticks]
     # There is no program for Pathway.
     assert entered(ranking.course(20_000)) == [*sql, *yardsticks]
-    assert entered(claims.over_kafka(20_000)) == sql
+    assert entered(claims.over_kafka(20_000)) == [*sql, "pathway"]
     assert [each.name for each in taking_part(["flink"], claims.JOB, Way.TOPICS)] == ["flink"]
 
 
@@ -205,22 +206,25 @@ def test_who_speaks_sql_reads_the_same_topics(tmp_path: Path) -> None:
 
 def test_one_connector_tells_all_tables_and_their_transactions(tmp_path: Path) -> None:
     ground = Ground(PostgresServer(tmp_path, 5432), "source_a", "target_a", tmp_path, TOPICS)
-    made = relay.connector(TOPICS, claims.JOB, ground)
+    made = relay.connector(TOPICS, claims.JOB, ground, {})
     assert made.name == "source_a"
     assert relay.CONNECTOR.items() <= dict(made.config).items()
     assert made.config["table.include.list"] == "public.members,public.claims"
     assert made.config["database.dbname"] == "source_a"
     assert made.config["provide.transaction.metadata"] == "true"
     # Two contenders meet at one server and one broker, and share neither slot nor topics.
-    other = relay.connector(replace(TOPICS, prefix="source_b"), claims.JOB, ground)
+    other = relay.connector(replace(TOPICS, prefix="source_b"), claims.JOB, ground, pathway.PAYLOAD)
     assert all(
         made.config[own] != other.config[own] for own in ("topic.prefix", "slot.name", "publication.name")
     )
+    # Only who cannot read events as they are has them changed.
+    assert pathway.PAYLOAD.items() <= dict(other.config).items()
+    assert [each.name for each in CONTENDERS if each.events()] == ["pathway"]
 
 
 def test_without_topics_nothing_stands_between(tmp_path: Path) -> None:
     ground = Ground(PostgresServer(tmp_path, 5432), "source_a", "target_a", tmp_path)
-    with relay.telling(claims.JOB, ground, 1), between(Way.LOG, tmp_path) as stands:
+    with relay.telling(claims.JOB, ground, 1, {}), between(Way.LOG, tmp_path) as stands:
         assert stands is None
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psycopg2
 import urllib3
 
 from bench import cache
@@ -108,13 +107,11 @@ class Flink:
     def prepare(self, ground: Ground) -> None:
         """Fetch Flink; with whole old rows it need not keep the tables once more to know them."""
         files()
-        with psycopg2.connect(ground.uri(ground.source)) as client, client.cursor() as cursor:
-            cursor.execute(
-                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
-            )
-            for (table,) in cursor.fetchall():
-                cursor.execute(f'ALTER TABLE "{table}" REPLICA IDENTITY FULL')
-        client.close()
+        ground.log_old_rows()
+
+    def events(self) -> Mapping[str, str]:
+        """It reads them as they are."""
+        return {}
 
     def start(self, job: Job, ground: Ground) -> Program:
         """Both processes, then the job."""

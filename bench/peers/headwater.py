@@ -32,6 +32,10 @@ class Headwater:
         if ground.topics is not None:
             fetch("spark-kafka")
 
+    def events(self) -> Mapping[str, str]:
+        """It reads them as they are."""
+        return {}
+
     def start(self, job: Job, ground: Ground) -> Program:
         """The program, on a script of its own."""
         (ground.folder / "job.sql").write_text(script(job, ground))
