@@ -82,7 +82,7 @@ bench-step: install ## how long a step of the engine takes, part by part
 	$(BIN)/python bench/run.py $(ARGS)
 
 bench-mysql: install ## first rows and changes of a MySQL: ours beside Debezium's connector
-	$(BIN)/python bench/capture.py $(ARGS)
+	$(BIN)/python -m bench.capture $(ARGS)
 
 bench-engine: install ## steps of all TPC-H queries beside a recompute by Spark; ARGS="--scale 5", ARGS="--claims 1 4 16"
 	$(BIN)/python -m bench.engine $(ARGS)

@@ -15,13 +15,14 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from bench import page, report
+from bench import page, relay, report
 from bench.alone import Alone
 from bench.course import Course
 from bench.kept import keep, sketch
-from bench.peers.table import EVERYONE
+from bench.peers.table import EVERYONE, taking_part
 from bench.race import SERVER, raced
 from bench.results import Failure, Figure, Run, Settings
+from bench.ways import Way
 from bench.workloads.table import WORKLOADS
 
 MULTIPLES = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -90,16 +91,19 @@ def measured(course: Course | Alone, size: int, names: Sequence[str], command: s
         machine=page.machine(),
         command=command,
         sizes={course.workload: size},
-        settings=() if isinstance(course, Alone) else settings(names),
+        settings=() if isinstance(course, Alone) else settings(course, names),
         figures=tuple(each for each in found if isinstance(each, Figure)),
         failures=tuple(each for each in found if isinstance(each, Failure)),
     )
 
 
-def settings(names: Sequence[str]) -> tuple[Settings, ...]:
-    """How everyone who takes part is set up, the server first."""
-    given = [each for each in EVERYONE if each.name in names]
-    return (Settings("Postgres", SERVER), *(Settings(each.name, dict(each.settings())) for each in given))
+def settings(course: Course, names: Sequence[str]) -> tuple[Settings, ...]:
+    """How everyone who takes part is set up, and before them what all of them stand on."""
+    ground = [Settings("Postgres", SERVER)]
+    if course.way is Way.TOPICS:
+        ground.append(Settings("Kafka and Debezium", dict(relay.settings())))
+    given = taking_part(names, course.job, course.way)
+    return (*ground, *(Settings(each.name, dict(each.settings(course.way))) for each in given))
 
 
 def told(found: Figure | Failure) -> str:

@@ -14,23 +14,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pymysql
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 
+from bench.relay import LARGE, Broker, Worker, held
 from headwater.connect.client import ConnectClient
 from headwater.connect.files import Connector
-from headwater.kafka.clients import topics
 from headwater.log.positions import Position
 from headwater.options import read_options
 from headwater.schema import Column, Schema
-from headwater.services.connect import ConnectWorker
-from headwater.services.kafka import KafkaServer
 from headwater.services.mysql import MysqlServer
-from headwater.services.process import Launch
 from headwater.sources.base import SourceContext, SourceTable
 from headwater.sources.captured.source import CapturedSource
 from headwater.sources.mysql.options import MysqlOptions
@@ -45,24 +41,6 @@ COLUMNS = {
 TOPIC = "bench.bench.orders"
 PIECE = 1_000
 DEADLINE = 600.0
-
-
-class Grown:
-    """Takes a server's limits away that are made for a quick start."""
-
-    def launch(self) -> Launch:
-        """With the better compiler and more memory."""
-        given: Launch = super().launch()  # type: ignore[misc]
-        words = ["-Xmx1g" if w.startswith("-Xmx") else w for w in given.command if "TieredStop" not in w]
-        return replace(given, command=words)
-
-
-class Broker(Grown, KafkaServer):
-    """A broker for a long race."""
-
-
-class Worker(Grown, ConnectWorker):
-    """A worker for a long race."""
 
 
 def main() -> None:
@@ -174,7 +152,7 @@ def theirs_until(client: ConnectClient, mysql: MysqlServer, kafka: str, rows: in
         "database.include.list": "bench", "include.schema.changes": "false",
         "schema.history.internal.kafka.bootstrap.servers": kafka,
         "schema.history.internal.kafka.topic": "bench.history",
-        "max.batch.size": "8192", "max.queue.size": "65536", "poll.interval.ms": "10", "snapshot.fetch.size": "10000",
+        **LARGE,
         "key.converter": "org.apache.kafka.connect.json.JsonConverter", "key.converter.schemas.enable": "false",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "false",
     }  # fmt: skip
@@ -193,18 +171,11 @@ def grown(kafka: str, rows: int) -> None:
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "bench"})
     deadline = time.monotonic() + DEADLINE
     try:
-        while (count := held(consumer, kafka)) < rows:
+        while (count := held(consumer, kafka, [TOPIC])) < rows:
             assert time.monotonic() < deadline, f"only {count} of {rows} rows came"
             time.sleep(0.05)
     finally:
         consumer.close()
-
-
-def held(consumer: Consumer, kafka: str) -> int:
-    """How many messages the topic holds."""
-    if TOPIC not in topics({"bootstrap.servers": kafka}):
-        return 0
-    return int(consumer.get_watermark_offsets(TopicPartition(TOPIC, 0), timeout=10, cached=False)[1])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +21,7 @@ from typing import Protocol
 import psycopg2
 
 from bench.results import Figure
+from bench.ways import Topics, Way
 from headwater.errors import HeadwaterError
 from headwater.services.postgres import PostgresServer
 
@@ -80,16 +82,29 @@ class Job:
 
 @dataclass(frozen=True)
 class Ground:
-    """Where a contender works: a server, the databases it reads and writes, a folder of its own."""
+    """Where a contender works: a server, the databases it reads and writes, a folder of its own.
+
+    Where changes come over Kafka it reads `topics` in place of the source.
+    """
 
     server: PostgresServer
     source: str
     target: str
     folder: Path
+    topics: Topics | None = None
 
     def uri(self, database: str) -> str:
         """Where clients of a database connect."""
         return f"{self.server.uri.rsplit('/', 1)[0]}/{database}"
+
+    def log_old_rows(self) -> None:
+        """Let the log of the source have whole old rows, for who wants them."""
+        with closing(psycopg2.connect(self.uri(self.source))) as client, client, client.cursor() as cursor:
+            cursor.execute(
+                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            )
+            for (table,) in cursor.fetchall():
+                cursor.execute(f'ALTER TABLE "{table}" REPLICA IDENTITY FULL')
 
 
 class Program:
@@ -167,11 +182,17 @@ class Contender(Protocol):
     def name(self) -> str:
         """What it is called on the command line and in tables."""
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """True if it has a part in a job to which changes come this way; who has none is left out."""
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """What differs from it as it comes, and its version: for the page."""
 
     def prepare(self, ground: Ground) -> None:
         """Fetch what it needs and make the source as it likes it best; not measured."""
+
+    def events(self) -> Mapping[str, str]:
+        """What its connector is told besides, so that it can read the events; nothing, if it reads them as they are."""
 
     def start(self, job: Job, ground: Ground) -> Program:
         """Begin; it is on its own from here on."""
@@ -184,7 +205,10 @@ class Yardstick(Protocol):
     def name(self) -> str:
         """What it is called on the command line and in tables."""
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """True if it has a part in a job to which changes come this way; who has none is left out."""
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """What differs from it as it comes, and its version: for the page."""
 
     def figures(self, job: Job, ground: Ground, changes: Changes) -> Iterator[Figure]:

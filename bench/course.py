@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.contender import Changes, Contender, Ground, Job, Program, Yardstick, waited
+from bench.relay import all_told
 from bench.results import Figure
 from bench.watch import cursor, peak
+from bench.ways import Way
 
 FIRST_SECONDS, PART_SECONDS = 1800.0, 900.0
 FIRST, BACKLOG = "first load", "backlog"
@@ -40,6 +42,7 @@ class Course:
     changes: int
     parts: Mapping[str, Sequence[str]]
     legs: Sequence[tuple[str, Leg]]
+    way: Way = Way.LOG
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class Field:
     def make(self, transaction: str) -> None:
         """Commit a transaction."""
         self.source.execute(transaction)
+
+    def arrived(self) -> None:
+        """Wait until all that was committed lies where the contender reads it."""
+        if self.ground.topics is not None:
+            all_told(self.ground.topics, self.course.job.tables, self.course.rows, self.source)
 
     def shown(self) -> tuple[Row, ...]:
         """What the target shows."""
@@ -96,8 +104,6 @@ def run_through(
     begun: Callable[[str], None],
 ) -> Iterator[Figure]:
     """All legs, one after the other; `begun` hears which one begins, so that a failure has a place."""
-    begun("start")
-    contender.prepare(ground)
     begin = time.perf_counter()
     program = contender.start(course.job, ground)
     started = time.perf_counter() - begin

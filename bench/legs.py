@@ -82,13 +82,17 @@ def running(part: str) -> Leg:
 
 
 def backlog(part: str) -> Leg:
-    """Many changes, made while all processes of the contender are frozen; time runs from when they go on."""
+    """Many changes, made while all processes of the contender are frozen; time runs from when they go on.
+
+    What stands between the source and the contender is not frozen, and has handed everything on by then.
+    """
 
     def leg(field: Field) -> Iterator[Figure]:
         field.program.freeze()
         try:
             for transaction in field.parts[part].transactions:
                 field.make(transaction)
+            field.arrived()
         finally:
             begin = time.perf_counter()
             field.program.thaw()

@@ -6,14 +6,17 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.contender import CAUSES, Ground, waited
 from bench.course import Course, Part, foreseen, run_beside, run_through
-from bench.peers.table import CONTENDERS, YARDSTICKS
+from bench.peers.table import CONTENDERS, YARDSTICKS, taking_part
+from bench.relay import Relay, relay, telling
 from bench.results import Failure, Figure
 from bench.watch import cursor
+from bench.ways import Way
 from headwater.services.postgres import EmbeddedPostgres
 
 SERVER = {
@@ -25,32 +28,53 @@ SERVER = {
 SEED, ORACLE = "seed", "oracle"
 
 
+@dataclass(frozen=True)
+class Stage:
+    """What stands from the first contender to the last: the server of all databases, what relays it, a folder."""
+
+    server: EmbeddedPostgres
+    relay: Relay | None
+    folder: Path
+
+
 def raced(course: Course, names: Sequence[str], say: Callable[[str], None]) -> Iterator[Figure | Failure]:
     """All figures and failures, as they come."""
     folder = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
     try:
-        with EmbeddedPostgres(folder / "postgres", settings=SERVER) as server:
+        with (
+            EmbeddedPostgres(folder / "postgres", settings=SERVER) as server,
+            between(course.way, folder) as relayed,
+        ):
             say(f"{course.workload}: {course.rows:,} first rows, {course.changes:,} changes")
             fill(server, course)
             parts = foreseen(course, address(server, ORACLE))
             drop(server, ORACLE)
+            entered = {each.name for each in taking_part(names, course.job, course.way)}
             for name in names:
-                yield from taken(course, name, server, folder, parts)
+                if name in entered:
+                    yield from taken(course, name, Stage(server, relayed, folder), parts)
+                else:
+                    say(f"{name} has no part in {course.workload}")
     finally:
         shutil.rmtree(folder)
 
 
-def taken(
-    course: Course, name: str, server: EmbeddedPostgres, folder: Path, parts: Mapping[str, Part]
-) -> Iterator[Figure | Failure]:
+def between(way: Way, folder: Path) -> AbstractContextManager[Relay | None]:
+    """What stands between the server and everyone."""
+    return relay(folder) if way is Way.TOPICS else nullcontext()
+
+
+def taken(course: Course, name: str, stage: Stage, parts: Mapping[str, Part]) -> Iterator[Figure | Failure]:
     """What one contender or yardstick comes to; what it fails at ends its own run and nobody else's."""
     legs = ["start"]
     contender = next((each for each in CONTENDERS if each.name == name), None)
     yardstick = next((each for each in YARDSTICKS if each.name == name), None)
     try:
-        with prepared(course, name, server, folder) as ground:
+        with prepared(course, name, stage) as ground:
             if contender is not None:
-                yield from run_through(course, contender, ground, parts, legs.append)
+                contender.prepare(ground)
+                with telling(course.job, ground, course.rows, contender.events()):
+                    yield from run_through(course, contender, ground, parts, legs.append)
             if yardstick is not None:
                 yield from run_beside(course, yardstick, ground, parts, legs.append)
     except CAUSES as broken:
@@ -103,10 +127,12 @@ def drop(server: EmbeddedPostgres, name: str) -> None:
 
 
 @contextmanager
-def prepared(course: Course, name: str, server: EmbeddedPostgres, folder: Path) -> Iterator[Ground]:
-    """A fresh copy of the source, an empty target, a folder."""
-    word = re.sub(r"\W", "_", name)
-    ground = Ground(server, f"source_{word}", f"target_{word}", folder / word)
+def prepared(course: Course, name: str, stage: Stage) -> Iterator[Ground]:
+    """A fresh copy of the source, an empty target, a folder; names of topics, if it reads from some."""
+    word, server = re.sub(r"\W", "_", name), stage.server
+    source = f"source_{word}"
+    topics = stage.relay.topics(source) if stage.relay else None
+    ground = Ground(server, source, f"target_{word}", stage.folder / word, topics)
     ground.folder.mkdir()
     copy(server, ground.source)
     with cursor(server.uri) as client:

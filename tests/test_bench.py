@@ -6,20 +6,24 @@ Oracle: a small run written down below, and what its figures come to by hand. No
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from bench import kept, page
-from bench.__main__ import asked, counted, parsed
+from bench import kept, page, relay
+from bench.__main__ import asked, counted, parsed, settings
 from bench.contender import Failed, Ground, Program, waited
+from bench.course import Course
 from bench.goals import GOALS, Goal, judged
-from bench.peers import flink, headwater
-from bench.peers.table import EVERYONE
+from bench.peers import flink, headwater, pathway
+from bench.peers.table import CONTENDERS, EVERYONE, taking_part
 from bench.plots import plotted
+from bench.race import between
 from bench.report import number, told
 from bench.results import Failure, Figure, Run, Settings, read, written
+from bench.ways import READ, Topics, Way
 from bench.workloads import claims, ranking
 from bench.workloads.table import WORKLOADS
 from headwater.services.postgres import PostgresServer
@@ -117,10 +121,38 @@ def test_every_workload_has_its_place_on_the_page() -> None:
 
 def test_everyone_has_a_name_of_his_own_and_tells_his_settings() -> None:
     assert len({each.name for each in EVERYONE}) == len(EVERYONE)
-    assert all(each.settings() for each in EVERYONE)
-    words = {each.name: " ".join(each.settings().values()) for each in EVERYONE}
+    assert all(each.settings(way) for each in EVERYONE for way in Way)
+    words = {each.name: " ".join(each.settings(Way.LOG).values()) for each in EVERYONE}
     assert "licence key" in words["pathway"]
-    assert flink.MINI_BATCH.items() <= dict(flink.Flink("again", flink.MINI_BATCH).settings()).items()
+    assert "licence key" not in " ".join(pathway.Pathway().settings(Way.TOPICS).values())
+    again = flink.Flink("again", flink.MINI_BATCH)
+    assert all(flink.MINI_BATCH.items() <= dict(again.settings(way)).items() for way in Way)
+
+
+def test_settings_tell_the_reader_of_the_way_that_is_run() -> None:
+    log, topics = (dict(flink.Flink().settings(way)) for way in (Way.LOG, Way.TOPICS))
+    assert log["scan.incremental.snapshot.chunk.size"] == "200000" and "format" not in log
+    assert topics["format"] == "debezium-json" and "scan.incremental.snapshot.chunk.size" not in topics
+    assert log["postgres-cdc"] == flink.CDC and topics["kafka"] == flink.KAFKA
+    assert READ.items() <= dict(headwater.Headwater().settings(Way.TOPICS)).items()
+    told_of = [each.who for each in settings(claims.over_kafka(20_000), ["headwater", "flink", "floor"])]
+    assert told_of == ["Postgres", "Kafka and Debezium", "headwater", "flink"]
+    assert [each.who for each in settings(claims.course(20_000), ["headwater"])] == ["Postgres", "headwater"]
+
+
+def test_who_has_no_part_in_a_workload_is_left_out() -> None:
+    everyone = [each.name for each in EVERYONE]
+
+    def entered(course: Course) -> list[str]:
+        return [each.name for each in taking_part(everyone, course.job, course.way)]
+
+    sql = ["headwater", "flink", "flink-mini-batch"]
+    yardsticks = ["floor", "debezium", "recompute"]
+    assert entered(claims.course(20_000)) == [*sql, "pathway", *yardsticks]
+    # There is no program for Pathway.
+    assert entered(ranking.course(20_000)) == [*sql, *yardsticks]
+    assert entered(claims.over_kafka(20_000)) == [*sql, "pathway"]
+    assert [each.name for each in taking_part(["flink"], claims.JOB, Way.TOPICS)] == ["flink"]
 
 
 def test_sizes_and_the_command_are_told_as_they_are_typed() -> None:
@@ -132,7 +164,7 @@ def test_sizes_and_the_command_are_told_as_they_are_typed() -> None:
 
 
 def test_the_changes_of_a_workload_are_the_same_each_time() -> None:
-    for course in (claims.course, ranking.course):
+    for course in (claims.course, claims.over_kafka, ranking.course):
         assert course(20_000).parts == course(20_000).parts
         assert course(20_000).changes == 5_000
         assert {name for name, _ in course(20_000).legs} <= {*course(20_000).parts}
@@ -146,6 +178,55 @@ def test_who_speaks_sql_is_asked_the_same(tmp_path: Path) -> None:
             assert all(f"{statement};" in script for script in scripts)
     assert "SET 'table.exec.mini-batch.enabled' = 'true';" in scripts[1]
     assert "'slot.name' = 'flink_claims'" in scripts[1] and "'slot.name' = 'flink_members'" in scripts[1]
+
+
+def test_over_kafka_rows_and_changes_are_those_of_the_claims_join() -> None:
+    first, over = claims.course(20_000), claims.over_kafka(20_000)
+    assert (first.workload, over.workload) == ("W1", "W5")
+    assert (over.job, over.filled, over.parts) == (first.job, first.filled, first.parts)
+    assert [name for name, _ in over.legs] == [name for name, _ in first.legs]
+    # No goal is set for it.
+    assert "W5" not in {goal.workload for goal in GOALS}
+
+
+TOPICS = Topics("127.0.0.1:9092", "http://127.0.0.1:8083", "source_a")
+
+
+def test_who_speaks_sql_reads_the_same_topics(tmp_path: Path) -> None:
+    ground = Ground(PostgresServer(tmp_path, 5432), "source_a", "target_a", tmp_path, TOPICS)
+    for script in (headwater.script(claims.JOB, ground), flink.script(claims.JOB, ground, {})):
+        for table in claims.JOB.tables:
+            assert f"{table.declared(TOPICS.options(table.name))};" in script
+        assert all(f"{statement};" in script for statement in claims.JOB.statements())
+        assert "'topic' = 'source_a.public.claims'" in script and "'format' = 'debezium-json'" in script
+        # The result still goes to a table of Postgres, and no slot is anybody's but Debezium's.
+        assert "'connector' = 'jdbc'" in script
+        assert "postgres-cdc" not in script and "slot.name" not in script
+
+
+def test_one_connector_tells_all_tables_and_their_transactions(tmp_path: Path) -> None:
+    ground = Ground(PostgresServer(tmp_path, 5432), "source_a", "target_a", tmp_path, TOPICS)
+    made = relay.connector(TOPICS, claims.JOB, ground, {})
+    assert made.name == "source_a"
+    assert relay.CONNECTOR.items() <= dict(made.config).items()
+    assert made.config["table.include.list"] == "public.members,public.claims"
+    assert made.config["database.dbname"] == "source_a"
+    assert made.config["provide.transaction.metadata"] == "true"
+    # Two contenders meet at one server and one broker, and share neither slot nor topics.
+    other = relay.connector(replace(TOPICS, prefix="source_b"), claims.JOB, ground, pathway.PAYLOAD)
+    assert all(
+        made.config[own] != other.config[own] for own in ("topic.prefix", "slot.name", "publication.name")
+    )
+    # Only who cannot read events as they are has them changed.
+    assert pathway.PAYLOAD.items() <= dict(other.config).items()
+    assert [each.name for each in CONTENDERS if each.events()] == ["pathway"]
+
+
+def test_without_topics_nothing_stands_between(tmp_path: Path) -> None:
+    ground = Ground(PostgresServer(tmp_path, 5432), "source_a", "target_a", tmp_path)
+    with relay.telling(claims.JOB, ground, 1, {}), between(Way.LOG, tmp_path) as stands:
+        assert stands is None
+    assert list(tmp_path.iterdir()) == []
 
 
 SLEEPER = "import os, sys, time; os.fork(); print('up', flush=True); time.sleep(600)"

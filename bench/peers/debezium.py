@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from bench.contender import Changes, Ground, Job
 from bench.postgres import DEBEZIUM, Debezium, debezium
+from bench.relay import LARGE
 from bench.results import Figure
+from bench.ways import Way
 
 
 @dataclass(frozen=True)
@@ -16,14 +18,15 @@ class Engine:
 
     name: str = "debezium"
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """It reads logs."""
+        return way is Way.LOG
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """What differs from how it comes."""
         return {
             "version": DEBEZIUM,
-            "max.batch.size": "8192",
-            "max.queue.size": "65536",
-            "poll.interval.ms": "10",
-            "snapshot.fetch.size": "10000",
+            **LARGE,
             "heap": "1 GB",
             "time": "from the start of the engine in a JVM that runs already",
         }

@@ -1,4 +1,4 @@
-"""Flink SQL with its connectors for Postgres: a session cluster of two processes, fed by its own SQL client."""
+"""Flink SQL with its connectors for Postgres and Kafka: a session cluster of two processes, fed by its own SQL client."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psycopg2
 import urllib3
 
 from bench import cache
 from bench.contender import Failed, Ground, Job, Program
+from bench.ways import READ, Way
 from headwater.services.java import java_home
 from headwater.services.ports import free_port
 from headwater.services.postgres_files import PASSWORD, USER
 
-VERSION, CDC, JDBC = "1.20.5", "3.5.0", "3.3.0-1.20"
+VERSION, CDC, JDBC, KAFKA = "1.20.5", "3.5.0", "3.3.0-1.20", "3.4.0-1.20"
+KAFKA_CLIENTS = "3.4.0"
 GATEWAY = "1.20.3"
 JARS = (
     f"org.apache.flink:flink-sql-gateway:{GATEWAY}",
     f"org.apache.flink:flink-sql-connector-postgres-cdc:{CDC}",
+    f"org.apache.flink:flink-connector-kafka:{KAFKA}",
+    f"org.apache.kafka:kafka-clients:{KAFKA_CLIENTS}",
     f"org.apache.flink:flink-connector-jdbc-core:{JDBC}",
     f"org.apache.flink:flink-connector-jdbc-postgres:{JDBC}",
 )
@@ -50,6 +53,7 @@ SOURCE = {
     "scan.incremental.snapshot.backfill.skip": "true",
     "debezium.publication.autocreate.mode": "filtered",
 }
+LOGIN = {"username": USER, "password": PASSWORD}
 SINK = {"connector": "jdbc", "sink.buffer-flush.max-rows": "5000", "sink.buffer-flush.interval": "100ms"}
 MINI_BATCH = {
     "table.exec.mini-batch.enabled": "true",
@@ -90,22 +94,24 @@ class Flink:
     name: str = "flink"
     extra: Mapping[str, str] = field(default_factory=dict)
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """Whatever there is."""
+        return True
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """All that is set, and what it is made of."""
-        versions = {"version": VERSION, "postgres-cdc": CDC, "jdbc": JDBC, "SQL gateway": GATEWAY}
-        sources = {"REPLICA IDENTITY": "FULL", **SOURCE}
-        return {**versions, **CONFIG, **sources, **SINK, **self.extra}
+        reader = {"kafka": KAFKA, **READ} if way is Way.TOPICS else {"postgres-cdc": CDC, **SOURCE}
+        versions = {"version": VERSION, "jdbc": JDBC, "SQL gateway": GATEWAY}
+        return {**versions, **CONFIG, "REPLICA IDENTITY": "FULL", **reader, **SINK, **self.extra}
 
     def prepare(self, ground: Ground) -> None:
         """Fetch Flink; with whole old rows it need not keep the tables once more to know them."""
         files()
-        with psycopg2.connect(ground.uri(ground.source)) as client, client.cursor() as cursor:
-            cursor.execute(
-                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
-            )
-            for (table,) in cursor.fetchall():
-                cursor.execute(f'ALTER TABLE "{table}" REPLICA IDENTITY FULL')
-        client.close()
+        ground.log_old_rows()
+
+    def events(self) -> Mapping[str, str]:
+        """It reads them as they are."""
+        return {}
 
     def start(self, job: Job, ground: Ground) -> Program:
         """Both processes, then the job."""
@@ -235,16 +241,20 @@ def resources(home: Path, class_path: str, conf: Path, question: str) -> tuple[l
 
 
 def script(job: Job, ground: Ground, extra: Mapping[str, str]) -> str:
-    """The job as the SQL client takes it; each table has a slot and a publication."""
-    login = {"username": USER, "password": PASSWORD}
-    where = {"hostname": "127.0.0.1", "port": str(ground.server.port), "database-name": ground.source}
+    """The job as the SQL client takes it."""
     url = f"jdbc:postgresql://127.0.0.1:{ground.server.port}/{ground.target}"
     statements = [f"SET '{name}' = '{value}'" for name, value in extra.items()]
-    for table in job.tables:
-        own = {
-            "schema-name": "public", "table-name": table.name, "slot.name": f"flink_{table.name}",
-            "debezium.publication.name": f"flink_{table.name}",
-        }  # fmt: skip
-        statements.append(table.declared({**SOURCE, **where, **login, **own}))
-    statements.append(job.target.declared({**SINK, "url": url, "table-name": job.target.name, **login}))
+    statements += [table.declared(source(table.name, ground)) for table in job.tables]
+    statements.append(job.target.declared({**SINK, "url": url, "table-name": job.target.name, **LOGIN}))
     return ";\n".join([*statements, *job.statements()]) + ";\n"
+
+
+def source(table: str, ground: Ground) -> Mapping[str, str]:
+    """Where a table is read; of the log each has a slot and a publication of its own."""
+    if ground.topics is not None:
+        return ground.topics.options(table)
+    return {
+        **SOURCE, **LOGIN, "hostname": "127.0.0.1", "port": str(ground.server.port), "database-name": ground.source,
+        "schema-name": "public", "table-name": table, "slot.name": f"flink_{table}",
+        "debezium.publication.name": f"flink_{table}",
+    }  # fmt: skip

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bench.contender import Changes, Ground, Job
 from bench.results import Figure
 from bench.watch import cursor
+from bench.ways import Way
 from headwater.services.postgres_files import program
 
 SLOT = "floor"
@@ -21,7 +22,11 @@ class Floor:
 
     name: str = "floor"
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """It reads tables and logs."""
+        return way is Way.LOG
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """How both are called."""
         return {"COPY": "TO '/dev/null'", "pg_recvlogical": "pgoutput, -f /dev/null"}
 

@@ -1,7 +1,7 @@
 """The claims join in Pathway, for `pathway.py`; it runs in a Python of its own, which has Pathway and nothing of ours.
 
-One slot feeds both tables. First rows are copied in the snapshot that the slot exported, changes are read from pgoutput;
-each transaction is committed to the engine as a whole.
+Of a database one slot feeds both tables. First rows are copied in the snapshot that the slot exported, changes are read
+from pgoutput; each transaction is committed to the engine as a whole. Of topics its own reader takes one each.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ from psycopg2.extras import LogicalReplicationConnection, ReplicationMessage
 
 KINDS = {"INT": int, "BIGINT": int, "STRING": str}
 PIECE = 100_000
+CLIENT = {
+    "group.id": "pathway", "auto.offset.reset": "earliest",
+    # Who is frozen for a while is to keep its partitions.
+    "session.timeout.ms": "1800000", "max.poll.interval.ms": "1800000",
+}  # fmt: skip
 IDLE_MS = 20
 """How often a table that nothing happens to says so: the engine lets nothing out before all tables have spoken."""
 
@@ -163,9 +168,8 @@ def own(name: str) -> str:
     return "number" if name == "id" else name
 
 
-def main() -> None:
-    """Build the dataflow and run it."""
-    asked = json.loads(sys.argv[1])
+def joined_from_log(asked: dict[str, Any]) -> pw.Table:
+    """Claims with the companies of their members, from the log of the database."""
     subjects: dict[str, Table] = {}
     read: dict[str, Any] = {}
     for table in asked["tables"]:
@@ -186,9 +190,38 @@ def main() -> None:
     )
     pw.io.null.write(reader)
     claims, members = read["claims"], read["members"]
-    joined = claims.join(members, claims.member_id == members.number).select(
+    return claims.join(members, claims.member_id == members.number).select(
         members.company, claims.animal, claims.total
     )
+
+
+def joined_from_topics(asked: dict[str, Any]) -> pw.Table:
+    """The same from topics, where columns have the names of the database: the key is a row's pointer."""
+    read: dict[str, Any] = {}
+    for table in asked["tables"]:
+        definitions = {
+            name: pw.column_definition(dtype=KINDS[kinds[1]], primary_key=name in table["key"])
+            for name, kinds in table["columns"].items()
+        }
+        read[table["name"]] = pw.io.debezium.read(
+            {**CLIENT, "bootstrap.servers": asked["broker"]},
+            asked["topics"][table["name"]],
+            schema=pw.schema_builder(definitions, name=table["name"]),
+            autocommit_duration_ms=IDLE_MS,
+        )
+    members = read["members"]
+    claims = read["claims"].select(
+        pw.this.animal, pw.this.total, whose=members.pointer_from(pw.this.member_id)
+    )
+    return claims.join(members, claims.whose == members.id).select(
+        members.company, claims.animal, claims.total
+    )
+
+
+def main() -> None:
+    """Build the dataflow and run it."""
+    asked = json.loads(sys.argv[1])
+    joined = joined_from_topics(asked) if "topics" in asked else joined_from_log(asked)
     costs = joined.groupby(pw.this.company, pw.this.animal).reduce(
         pw.this.company, pw.this.animal, total=pw.reducers.sum(pw.this.total), claims=pw.reducers.count()
     )

@@ -17,6 +17,7 @@ import duckdb
 from bench.contender import Changes, Failed, Ground, Job
 from bench.results import Figure
 from bench.watch import cursor
+from bench.ways import Way
 
 TIMES = 3
 WHAT = "recompute"
@@ -28,7 +29,11 @@ class Recompute:
 
     name: str = "recompute"
 
-    def settings(self) -> Mapping[str, str]:
+    def takes(self, job: Job, way: Way) -> bool:
+        """It reads tables; how changes come is nothing to it."""
+        return way is Way.LOG
+
+    def settings(self, way: Way) -> Mapping[str, str]:
         """Whose memory the rows are in."""
         return {
             "Postgres": "its own tables, after VACUUM ANALYZE",

@@ -1,14 +1,15 @@
-"""W1, the claims join: its tables, its query, and the changes that are made to it, the same for every contender."""
+"""W1, the claims join, and W5, the same over Kafka: tables, query and changes, the same for every contender."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench import legs
 from bench.contender import Job, Table
 from bench.course import Course
+from bench.ways import Way
 
 INT, LONG, TEXT = ("INT", "INT"), ("BIGINT", "BIGINT"), ("TEXT", "STRING")
 MEMBERS = Table("members", {"id": INT, "company": TEXT}, ("id",))
@@ -132,3 +133,8 @@ def course(size: int) -> Course:
             ("backlog", legs.backlog("backlog")),
         ),
     )
+
+
+def over_kafka(size: int) -> Course:
+    """The whole of W5: the same, told by Debezium."""
+    return replace(course(size), workload="W5", way=Way.TOPICS)

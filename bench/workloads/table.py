@@ -14,4 +14,5 @@ WORKLOADS: dict[str, tuple[int, Callable[[int], Course | Alone]]] = {
     "W2": (6 * MILLION, tpch),
     "W3": (2 * MILLION, ranking.course),
     "W4": (64 * MILLION, growth),
+    "W5": (2 * MILLION, claims.over_kafka),
 }
